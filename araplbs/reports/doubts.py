@@ -117,14 +117,14 @@ def _high_stretch(report: dict[str, Any], stretch: float, cause: dict[str, Any])
         )
     if cause["parts"]:
         places = tuple((part["object"], part["vertex"]) for part in cause["parts"])
-        which = counted(len(places), "1 loose part stretches", "{count} loose parts stretch")
+        count = counted(len(places), "1 loose part stretches", "{count} loose parts stretch")
         return Doubt(
-            Sentence("High stretch: {which}", which=which),
+            Sentence("High stretch: {which}", which=count),
             Sentence(
                 "{much}. Most of it is in loose parts: {which}. Make them rigid if they should "
                 "keep their shape, such as props",
                 much=much,
-                which=which,
+                which=count,
             ),
             Sentence("Several bones move a part that is not connected to the rest"),
             RIGID,
@@ -132,48 +132,48 @@ def _high_stretch(report: dict[str, Any], stretch: float, cause: dict[str, Any])
         )
     torn = tuple(cause["torn_off"])
     if torn:
-        which = counted(len(torn), "1 bone is parented", "{count} bones are parented")
+        count = counted(len(torn), "1 bone is parented", "{count} bones are parented")
         return Doubt(
-            Sentence("High stretch: {which} to the wrong bone", which=which),
+            Sentence("High stretch: {which} to the wrong bone", which=count),
             Sentence(
                 "{much}. {which} to a bone away from the joint, so poses tear the skin there: "
                 "{torn}. Use the bone at the joint as the parent",
                 much=much,
-                which=which,
+                which=count,
                 torn=names_in_line(torn),
             ),
             Sentence("Poses tear the skin at their joint"),
             PARENT,
             torn,
         )
-    left = [bone for bone, why in report["control_bones"].items() if why not in BY_ROLE]
-    if left:
-        which = counted(len(left), "1 bone was", "{count} bones were")
+    excluded = [bone for bone, why in report["control_bones"].items() if why not in BY_ROLE]
+    if excluded:
+        count = counted(len(excluded), "1 bone was", "{count} bones were")
         return Doubt(
-            Sentence("High stretch: {which} left out", which=which),
+            Sentence("High stretch: {which} left out", which=count),
             Sentence(
                 "{much}. {which} treated as controls and left out: if this is wrong, set "
                 "Control Bones to Include",
                 much=much,
-                which=which,
+                which=count,
             ),
             Sentence("They may not be control bones"),
             CONTROL,
         )
-    idle = tuple(report["idle_in_skin"])
-    if idle:
-        which = counted(len(idle), "1 bone moves", "{count} bones move")
+    idle_bones = tuple(report["idle_in_skin"])
+    if idle_bones:
+        count = counted(len(idle_bones), "1 bone moves", "{count} bones move")
         return Doubt(
-            Sentence("High stretch: {which} nothing", which=which),
+            Sentence("High stretch: {which} nothing", which=count),
             Sentence(
                 "{much}. {which} nothing although there is skin nearby: check the bones "
                 "against the mesh",
                 much=much,
-                which=which,
+                which=count,
             ),
             Sentence("They may lie outside their part"),
             BONES,
-            idle,
+            idle_bones,
         )
     return Doubt(
         Sentence("High stretch: check the joints"),
@@ -188,10 +188,10 @@ def _high_stretch(report: dict[str, Any], stretch: float, cause: dict[str, Any])
 
 def _misfit(report: dict[str, Any]) -> Doubt | None:
     """The Doubt about a skeleton that does not fit its meshes."""
-    found = report.get("misfit")
-    if not found:
+    misfit = report.get("misfit")
+    if not misfit:
         return None
-    scale, turn, shift = found["scale"], found["turn"], found["shift"]
+    scale, turn, shift = misfit["scale"], misfit["turn"], misfit["shift"]
     parts, cures = [], []
     if scale != 1 and shift is not None:
         parts = [Sentence("has another size and place than the mesh")]
@@ -212,35 +212,35 @@ def _misfit(report: dict[str, Any]) -> Doubt | None:
     if shift is not None:
         parts.append(Sentence("is away from the mesh"))
         cures.append(Sentence("move it by {way}", way=", ".join(f"{x:.3g}" for x in shift)))
-    what = joined(parts, " and ")
+    mistakes = joined(parts, " and ")
     return Doubt(
         Sentence("The skeleton does not fit"),
-        Sentence("The skeleton {what}: {cure}", what=what, cure=joined(cures, ", ")),
-        Sentence("It {what}", what=what),
+        Sentence("The skeleton {what}: {cure}", what=mistakes, cure=joined(cures, ", ")),
+        Sentence("It {what}", what=mistakes),
         FIT,
     )
 
 
 def _shifted(report: dict[str, Any]) -> Doubt | None:
     """The Doubt about limbs whose skin is off their bones."""
-    found = report.get("limb_shifts")
-    if not found:
+    limbs = report.get("limb_shifts")
+    if not limbs:
         return None
-    first = found[0]
-    length = f"{np.linalg.norm(first['shift']):.2g}"
-    where = {"length": length, "axis": toward(first["shift"])}
+    limb_shift = limbs[0]
+    length = f"{np.linalg.norm(limb_shift['shift']):.2g}"
+    offset = {"length": length, "axis": toward(limb_shift["shift"])}
     line = "The skin of {bone} and its children is {length} units off its bones, toward {axis}"
-    sentence = Sentence(line, bone=first["bone"], **where)
-    if len(found) > 1:
-        others = names_in_line([limb["bone"] for limb in found[1:]])
-        sentence = joined([sentence, Sentence("(also {others})", others=others)], " ")
+    sentence = Sentence(line, bone=limb_shift["bone"], **offset)
+    if len(limbs) > 1:
+        other_limbs = names_in_line([limb["bone"] for limb in limbs[1:]])
+        sentence = joined([sentence, Sentence("(also {others})", others=other_limbs)], " ")
     cure = "{sentence}. Move these bones to their skin, for example with Optimize Joints"
     return Doubt(
-        counted(len(found), "1 limb is off its bones", "{count} limbs are off their bones"),
+        counted(len(limbs), "1 limb is off its bones", "{count} limbs are off their bones"),
         Sentence(cure, sentence=sentence),
-        Sentence("By {length} units toward {axis}", **where),
+        Sentence("By {length} units toward {axis}", **offset),
         SHIFT,
-        tuple(bone for limb in found for bone in limb["bones"]),
+        tuple(bone for limb in limbs for bone in limb["bones"]),
     )
 
 
@@ -260,14 +260,14 @@ def _held(report: dict[str, Any]) -> Doubt | None:
         held = tuple(bone for bone in held if cost > IN_VAIN and bone in deaf)
     if not held:
         return _deaf(report)
-    which = counted(len(held), "1 bone shares", "{count} bones share")
+    count = counted(len(held), "1 bone shares", "{count} bones share")
     return Doubt(
-        Sentence("{which} skin with others", which=which),
+        Sentence("{which} skin with others", which=count),
         Sentence(
             "{which} skin with others, which fit it better: {held}. Most likely, a bone lies in "
             "a part of another bone: check the bone positions, or make loose parts rigid on the "
             "bones that should move them",
-            which=which,
+            which=count,
             held=names_in_line(held),
         ),
         Sentence("A bone may lie inside a part that belongs to another bone"),
@@ -281,13 +281,13 @@ def _deaf(report: dict[str, Any]) -> Doubt | None:
     deaf, count = tuple(report.get("deaf_bones", ())), report.get("deforming_bones", 0)
     if len(deaf) < DEAF or not len(deaf) > OF_BONES * count:
         return None
-    many = Sentence("{deaf} of {count} bones hardly move their skin", deaf=len(deaf), count=count)
+    text = Sentence("{deaf} of {count} bones hardly move their skin", deaf=len(deaf), count=count)
     return Doubt(
-        many,
+        text,
         Sentence(
             "{many}: {bones}. Most likely, other bones move the parts around them: check the "
             "bone positions, or make loose parts rigid on the bones that should move them",
-            many=many,
+            many=text,
             bones=names_in_line(deaf),
         ),
         Sentence("Other bones may move the parts around them"),
@@ -300,28 +300,30 @@ def torn_off(skeleton: Skeleton) -> list[int]:
     """Deform bones that begin close to another bone but have a distant parent."""
     deform = np.flatnonzero(skeleton.deform)
     size = max(size_of(np.vstack([skeleton.heads[deform], skeleton.tails[deform]])), 1e-30)
-    up = skeleton.deform_ancestors[deform]
-    heads, has_parent = skeleton.heads[deform], up >= 0
-    above = np.searchsorted(deform, np.where(has_parent, up, deform))
-    below = hanging(skeleton.parents)[np.ix_(deform, deform)].T
+    parents = skeleton.deform_ancestors[deform]
+    heads, has_parent = skeleton.heads[deform], parents >= 0
+    parent_index = np.searchsorted(deform, np.where(has_parent, parents, deform))
+    descendants = hanging(skeleton.parents)[np.ix_(deform, deform)].T
     ends = np.stack([heads, skeleton.tails[deform]])
-    found: list[int] = []
-    for some in np.array_split(np.arange(len(deform)), 1 + len(deform) // AT_ONCE):
-        away = np.linalg.norm(ends - heads[some, None, None], axis=-1).min(axis=1)
-        away[below[some]] = np.inf
-        nearest = away.min(axis=1, initial=np.inf)
-        hangs = np.where(has_parent[some], away[np.arange(len(some)), above[some]], np.inf)
+    bones: list[int] = []
+    for block in np.array_split(np.arange(len(deform)), 1 + len(deform) // AT_ONCE):
+        gaps = np.linalg.norm(ends - heads[block, None, None], axis=-1).min(axis=1)
+        gaps[descendants[block]] = np.inf
+        nearest = gaps.min(axis=1, initial=np.inf)
+        to_parent = np.where(
+            has_parent[block], gaps[np.arange(len(block)), parent_index[block]], np.inf
+        )
         torn = nearest < FAR * size
-        torn &= np.minimum(hangs, size) > np.maximum(FAR * size, nearest / NEAR)
-        found += deform[some[torn]].tolist()
-    return found
+        torn &= np.minimum(to_parent, size) > np.maximum(FAR * size, nearest / NEAR)
+        bones += deform[block[torn]].tolist()
+    return bones
 
 
 def bone_at_joint(skeleton: Skeleton, bone: int, torn: Collection[int] = ()) -> int | None:
     """The deform bone with an end nearest to the head of `bone`, excluding descendants of `bone`.
     torn: bones to ignore, because they are torn off themselves."""
-    others = np.flatnonzero(skeleton.deform & ~hanging(skeleton.parents)[:, bone])
-    others = np.setdiff1d(others, list(torn))
-    ends = np.stack([skeleton.heads[others], skeleton.tails[others]])
-    away = np.linalg.norm(ends - skeleton.heads[bone], axis=-1).min(axis=0)
-    return int(others[away.argmin()]) if len(others) else None
+    candidates = np.flatnonzero(skeleton.deform & ~hanging(skeleton.parents)[:, bone])
+    candidates = np.setdiff1d(candidates, list(torn))
+    ends = np.stack([skeleton.heads[candidates], skeleton.tails[candidates]])
+    distances = np.linalg.norm(ends - skeleton.heads[bone], axis=-1).min(axis=0)
+    return int(candidates[distances.argmin()]) if len(candidates) else None

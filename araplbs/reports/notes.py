@@ -60,18 +60,18 @@ def result_notes(
     whose former skin stretches less now; twist_gain: the share of stretch that twist bones would
     remove."""
     left_out = [bone for bone in report["control_bones"] if bone not in (*lost, *had_skin)]
-    ends = set(report.get("chain_ends", ()))
-    idle = [bone for bone in bare_bones(report) if bone not in lost]
+    end_names = set(report.get("chain_ends", ()))
+    bare = [bone for bone in bare_bones(report) if bone not in lost]
     read_again = PLACE if report.get("bone_directions") == JOINTS else JOINTS
-    found = [
+    notes = [
         _doubt(report),
         *_lost(report, lost, fit_better),
         _counted(
-            idle,
+            bare,
             "bone without skin",
             "bones without skin",
             urgent=True,
-            bones=tuple(idle),
+            bones=tuple(bare),
             remedy=read_again,
             why=Sentence("Other bones are nearer"),
         ),
@@ -108,14 +108,14 @@ def result_notes(
             why=Sentence("Child bones now move this skin"),
         ),
         _counted(
-            [bone for bone in left_out if bone in ends],
+            [bone for bone in left_out if bone in end_names],
             "chain end left out",
             "chain ends left out",
             control=True,
             why=Sentence("Marks an end, moves no skin"),
         ),
         _counted(
-            [bone for bone in left_out if bone not in ends],
+            [bone for bone in left_out if bone not in end_names],
             "control bone left out",
             "control bones left out",
             control=True,
@@ -126,18 +126,18 @@ def result_notes(
         _directions(report),
         _twists(twist_gain),
     ]
-    return _sorted([*found, _locked(locked_groups)])
+    return _sorted([*notes, _locked(locked_groups)])
 
 
 def transfer_notes(
     report: dict[str, Any], locked_groups: int = 0, lost: Sequence[str] = (), **_seen: Any
 ) -> list[Note]:
     """The Notes for a report of a transfer, the most urgent first; see result_notes()."""
-    few = any(2 * each["matched"] < each["vertices"] for each in report["objects"])
-    why = Sentence("Distance and Angle set which vertices match") if few else ""
+    is_poor = any(2 * each["matched"] < each["vertices"] for each in report["objects"])
+    why = Sentence("Distance and Angle set which vertices match") if is_poor else ""
     return _sorted(
         [
-            Note(transfer_line(report), urgent=few, why=why),
+            Note(transfer_line(report), urgent=is_poor, why=why),
             *_lost({"control_bones": ()}, lost),
             _locked(locked_groups),
         ]
@@ -150,9 +150,9 @@ def _sorted(found: Sequence[Note | None]) -> list[Note]:
 
 
 def _locked(groups: int) -> Note | None:
-    kept = counted(groups, "1 locked group kept", "{count} locked groups kept")
+    text = counted(groups, "1 locked group kept", "{count} locked groups kept")
     why = Sentence("Locked groups keep their weights")
-    return Note(kept, remedy=UNLOCK, why=why) if groups else None
+    return Note(text, remedy=UNLOCK, why=why) if groups else None
 
 
 def _doubt(report: dict[str, Any]) -> Note | None:
@@ -182,18 +182,18 @@ def _lost(
     report: dict[str, Any], lost: Sequence[str], fit_better: Sequence[str] = ()
 ) -> Iterator[Note | None]:
     """The note about bones that have lost their skin. Its remedy uses excluded bones again."""
-    out = tuple(bone for bone in lost if bone in report["control_bones"])
-    own = tuple(bone for bone in lost if bone not in out)
+    excluded = tuple(bone for bone in lost if bone in report["control_bones"])
+    bones = tuple(bone for bone in lost if bone not in excluded)
     one, several = "left-out bone has lost its skin", "left-out bones have lost their skin"
     why = Sentence("Treated as control bones")
-    yield _counted(out, one, several, urgent=True, bones=out, remedy=CONTROL, why=why)
+    yield _counted(excluded, one, several, urgent=True, bones=excluded, remedy=CONTROL, why=why)
     one, several = "bone has lost its skin", "bones have lost their skin"
     why = Sentence("Other bones move this skin now")
-    if set(own) <= set(fit_better):
+    if set(bones) <= set(fit_better):
         why = Sentence("Other bones fit this skin better")
     if report.get("limb_shifts"):
         why = Sentence("The limb is off its bones")
-    yield _counted(own, one, several, urgent=True, bones=own, remedy=GIVE_BACK, why=why)
+    yield _counted(bones, one, several, urgent=True, bones=bones, remedy=GIVE_BACK, why=why)
 
 
 def _reaching(reaching: Sequence[tuple[str, str]]) -> Note | None:
@@ -240,12 +240,12 @@ def _rigid(report: dict[str, Any]) -> Note | None:
 
 
 def _directions(report: dict[str, Any]) -> Note | None:
-    found = report.get("bone_directions")
+    source = report.get("bone_directions")
     texts = {"JOINTS": "Bones read from their joints", "LENGTHS": "Lengths of bones corrected"}
     whys = {"JOINTS": "Their tails miss the joints", "LENGTHS": "They are too short for their skin"}
-    if found not in texts:
+    if source not in texts:
         return None
-    return Note(Sentence(texts[found]), remedy=TAILS, why=Sentence(whys[found]))
+    return Note(Sentence(texts[source]), remedy=TAILS, why=Sentence(whys[source]))
 
 
 def _twists(gain: float | None) -> Note | None:
@@ -270,7 +270,7 @@ def _above(report: dict[str, Any]) -> Note | None:
     count, most = report["above_limit"], report["options"]["max_influences"]
     if not count:
         return None
-    which = counted(count, "1 vertex has", "{count} vertices have")
-    text = Sentence("{which} more than {most}: locked groups", which=which, most=most)
+    vertices = counted(count, "1 vertex has", "{count} vertices have")
+    text = Sentence("{which} more than {most}: locked groups", which=vertices, most=most)
     why = Sentence("Locked groups keep their weights")
     return Note(text, urgent=True, above=most, remedy=UNLOCK, why=why)

@@ -51,12 +51,12 @@ def system_lines() -> list[str]:
 
 def settings_lines(options: Options) -> list[str]:
     """Settings that differ from their defaults. Text values are replaced by dots."""
-    usual, lines = Options().as_dict(), []
-    typed = {each.name for each in fields(Options) if isinstance(each.default, str)}
-    typed -= {each.name for each in fields(Options) if "choices" in each.metadata}
+    defaults, lines = Options().as_dict(), []
+    texts = {each.name for each in fields(Options) if isinstance(each.default, str)}
+    texts -= {each.name for each in fields(Options) if "choices" in each.metadata}
     for name, value in options.as_dict().items():
-        if value != usual[name]:
-            lines.append(f"{name}: {DOTS if name in typed else value}")
+        if value != defaults[name]:
+            lines.append(f"{name}: {DOTS if name in texts else value}")
     return lines or ["all at their defaults"]
 
 
@@ -124,17 +124,17 @@ def _apart(text: str) -> list[str]:
 
 
 def _without_quoted(text: str) -> str:
-    first = _OPENING.search(text)
-    if not first:
+    opening = _OPENING.search(text)
+    if not opening:
         return text
-    last = [match.end() for match in _CLOSING.finditer(text, first.end())]
-    end = last[-1] if last else len(text)  # a text may be cut off within a name
-    return text[: first.start()] + _HIDDEN + text[end:]
+    ends = [match.end() for match in _CLOSING.finditer(text, opening.end())]
+    end = ends[-1] if ends else len(text)  # a text may be cut off within a name
+    return text[: opening.start()] + _HIDDEN + text[end:]
 
 
 def _forms(name: str) -> set[str]:
     """The forms of a name: unchanged, on one line, as shown by Python, and as bytes."""
-    shown = {name, " ".join(name.split()), repr(name)[1:-1], ascii(name)[1:-1]}
-    shown |= {repr(name)[1:-1].replace("\\'", "'"), *name.splitlines()}
-    shown.add(name.encode("utf-8", "backslashreplace").decode())
-    return {form for form in shown if any(map(str.isalnum, form))}
+    forms = {name, " ".join(name.split()), repr(name)[1:-1], ascii(name)[1:-1]}
+    forms |= {repr(name)[1:-1].replace("\\'", "'"), *name.splitlines()}
+    forms.add(name.encode("utf-8", "backslashreplace").decode())
+    return {form for form in forms if any(map(str.isalnum, form))}

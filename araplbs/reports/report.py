@@ -108,7 +108,7 @@ def make_report(
     bones, torn = problem.skeleton.names, torn_off(problem.skeleton)
     parts = facts.get("doubtful_parts")
     strain = facts["deformation"]["after"]["surface_strain"]
-    taken = (
+    keys = (
         "welded parts linked_parts links deforming_bones poses iterations energy_before "
         "energy_after most_influences mean_influences symmetric_bones unknowns damping "
         "collapsed_triangles far_vertices rigid_parts found_rigid_parts"
@@ -126,7 +126,7 @@ def make_report(
         "seconds": solution.seconds,
         "triangles": len(problem.arguments["triangles"]),
         "symmetric": facts["symmetric_vertices"] / facts["vertices"],
-        **{key: facts[key] for key in taken.split()},
+        **{key: facts[key] for key in keys.split()},
         "above_limit": count_above(problem, solution.rows, options.max_influences),
         "idle_bones": [bones[b] for b in facts["idle_bones"]],
         **{key: [bones[b] for b in facts.get(key, ())] for key in ANSWERS},
@@ -183,32 +183,32 @@ def make_report(
 
 
 def _misfit(problem: Problem) -> dict[str, Any] | None:
-    found = problem.misfit()
-    if found is None:
+    misfit = problem.misfit()
+    if misfit is None:
         return None
-    shift = None if found.shift is None else found.shift.tolist()
-    return {"scale": found.scale, "turn": found.turn and list(found.turn), "shift": shift}
+    shift = None if misfit.shift is None else misfit.shift.tolist()
+    return {"scale": misfit.scale, "turn": misfit.turn and list(misfit.turn), "shift": shift}
 
 
 def summary(report: dict[str, Any]) -> Sentence:
     """A one-line summary for the user."""
-    meshes, where, symmetric, volume = len(report["objects"]), "", "", ""
+    meshes, meshes_text, symmetric, volume = len(report["objects"]), "", "", ""
     if meshes > 1:
-        where = joined(["", Sentence("of {meshes} meshes", meshes=meshes)], " ")
+        meshes_text = joined(["", Sentence("of {meshes} meshes", meshes=meshes)], " ")
     if report["symmetric"]:  # rounded down, so 100 % means all
         share = int(100 * report["symmetric"])
         symmetric = joined(["", Sentence("symmetric: {symmetric} %", symmetric=share)], ", ")
     tets = report["volume"] and report["volume"]["tets"]
     if tets:
         volume = joined(["", Sentence("through {tets} tets", tets=f"{tets:,}")], ", ")
-    seen = report["options"]["start_from"] == "PRESENT"
+    had_weights = report["options"]["start_from"] == "PRESENT"
     return Sentence(
         "{vertices} vertices{where}, {deforming_bones} bones: {deformation} in {seconds} s, at "
         "most {most_influences} influences ({mean_influences} on average){symmetric}{volume}",
         vertices=f"{report['vertices']:,}",
-        where=where,
+        where=meshes_text,
         deforming_bones=report["deforming_bones"],
-        deformation=in_words(report["deformation"], seen),
+        deformation=in_words(report["deformation"], had_weights),
         seconds=f"{report['seconds']:.1f}",
         most_influences=report["most_influences"],
         mean_influences=f"{report['mean_influences']:.1f}",
@@ -232,7 +232,7 @@ def summary_of_new(report: dict[str, Any]) -> Sentence:
 
 def notes(report: dict[str, Any] | None) -> list[Sentence]:
     """Lines about decisions made for the rigger."""
-    found = report["control_bones"] if report else {}
+    excluded = report["control_bones"] if report else {}
     lines = []
     if report:
         lines = heat_lines(report) + _direction_lines(report)
@@ -242,21 +242,21 @@ def notes(report: dict[str, Any] | None) -> list[Sentence]:
             lines.append(Sentence("Symmetric has no effect: the bones have no mirror plane"))
         lines += unseen_lines(report, rigid=True)
     for identifier, _name, description in REASONS:
-        names = [bone for bone, why in found.items() if why in (identifier, description)]
+        names = [bone for bone, why in excluded.items() if why in (identifier, description)]
         if names:
             reason = Sentence(description[0].lower() + description[1:])
             line = "Control bones left out ({reason}): {names}"
             lines.append(Sentence(line, reason=reason, names=names_in_line(names)))
     lines += choice_lines(report)
     named = set(bare_bones(report)) if report else set()
-    bare = [n for n in report["idle_bones"] if n not in named] if report else []
-    if bare:
+    skinless = [n for n in report["idle_bones"] if n not in named] if report else []
+    if skinless:
         which = counted(
-            len(bare),
+            len(skinless),
             "1 deform bone has no skin of its own",
             "{count} deform bones have no skin of their own",
         )
-        lines.append(joined([which, names_in_line(bare)], ": "))
+        lines.append(joined([which, names_in_line(skinless)], ": "))
     return lines
 
 
@@ -293,17 +293,17 @@ def _direction_lines(report: dict[str, Any]) -> list[Sentence]:
 
 
 def _rigid_line(report: dict[str, Any]) -> list[Sentence]:
-    count, found = report["rigid_parts"], report["found_rigid_parts"]
+    count, automatic = report["rigid_parts"], report["found_rigid_parts"]
     if not count:
         return []
     line = counted(count, "1 rigid part", "{count} rigid parts")
-    if found:
-        which = Sentence("all") if found == count else str(found)
+    if automatic:
+        which = Sentence("all") if automatic == count else str(automatic)
         line = joined([line, Sentence("{value} found automatically", value=which)], ", ")
     bones = Counter(part["bone"] for part in report["rigid"]).most_common()
-    where = [bone if parts == 1 else f"{bone} ({parts})" for bone, parts in bones]
+    names = [bone if parts == 1 else f"{bone} ({parts})" for bone, parts in bones]
     return [
-        Sentence("{line}: on {where}", line=line, where=names_in_line(where)) if where else line
+        Sentence("{line}: on {where}", line=line, where=names_in_line(names)) if names else line
     ]
 
 
@@ -328,13 +328,13 @@ def _posed_line(report: dict[str, Any]) -> list[Sentence]:
     posed_by = report["posed_by"]
     if not posed_by:
         return []
-    count, further, alone = len(posed_by[BY_CONTROLS]), posed_by[FURTHER], posed_by[BONE_BY_BONE]
+    count, hidden, single = len(posed_by[BY_CONTROLS]), posed_by[FURTHER], posed_by[BONE_BY_BONE]
     parts = [Sentence("Bones posed through the rig: {posed_by}", posed_by=count)]
-    if further:
-        parts.append(Sentence("by hidden controls: {posed_by}", posed_by=len(further)))
-    if alone:
-        names = names_in_line(alone)
-        parts.append(Sentence("bone by bone: {alone} ({alone2})", alone=len(alone), alone2=names))
+    if hidden:
+        parts.append(Sentence("by hidden controls: {posed_by}", posed_by=len(hidden)))
+    if single:
+        names = names_in_line(single)
+        parts.append(Sentence("bone by bone: {alone} ({alone2})", alone=len(single), alone2=names))
     return [joined(parts, ", ")]
 
 

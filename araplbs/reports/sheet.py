@@ -204,42 +204,42 @@ class _Look:
         count as one, so a pose and its mirror image add nothing to each other."""
         skeleton = self.problem.skeleton
         bones = np.minimum(np.arange(len(skeleton.names)), skeleton.other_side)
-        mainly = strongest_bones(self.sets[-1].rows, np.zeros(len(self.points), np.int64))
-        part = bones[mainly[self.triangles[:, 0]]]
+        strongest = strongest_bones(self.sets[-1].rows, np.zeros(len(self.points), np.int64))
+        sides = bones[strongest[self.triangles[:, 0]]]
         sums = np.zeros((len(poses), len(bones)))
         for k in range(len(poses)):
             for each in self.sets:
                 squares = self.area * self._posed(each.rows, poses[k : k + 1])[1] ** 2
-                sums[k] = np.maximum(sums[k], np.bincount(part, squares, len(bones)))
-        found: list[int] = []
+                sums[k] = np.maximum(sums[k], np.bincount(sides, squares, len(bones)))
+        chosen: list[int] = []
         covered = np.zeros(len(bones))
-        while len(found) < min(WORST, len(poses)):
+        while len(chosen) < min(WORST, len(poses)):
             gains = np.maximum(sums - covered, 0).sum(axis=1)
-            gains[found] = -1
-            found.append(int(gains.argmax()))
-            covered = np.maximum(covered, sums[found[-1]])
-        return found
+            gains[chosen] = -1
+            chosen.append(int(gains.argmax()))
+            covered = np.maximum(covered, sums[chosen[-1]])
+        return chosen
 
     def findings(self) -> _Column:
         """The character at rest, with the places of findings."""
-        colors, places, captions, toward = [], [], [], np.zeros(3)
+        colors, places, captions, facing = [], [], [], np.zeros(3)
         normals = vertex_normals(self.points, self.triangles)
         for each in self.sets:
-            color, named = np.tile(np.array(PLAIN, float), (len(self.points), 1)), []
+            color, labels = np.tile(np.array(PLAIN, float), (len(self.points), 1)), []
             for number, mark in reversed([*enumerate(each.marks or ())]):
                 color[mark.vertices] = MARKS[mark.level]
-                toward += normals[mark.vertices].sum(axis=0)
+                facing += normals[mark.vertices].sum(axis=0)
                 if len(mark.vertices) and number < LISTED:
                     middle = self.points[mark.vertices].mean(axis=0)
-                    away = np.linalg.norm(self.points[mark.vertices] - middle, axis=1)
+                    distances = np.linalg.norm(self.points[mark.vertices] - middle, axis=1)
                     text = f"{number + 1} {_shortened(mark.name, LETTERS)}"
-                    named.append((int(mark.vertices[away.argmin()]), text))
+                    labels.append((int(mark.vertices[distances.argmin()]), text))
             colors.append(color)
-            places.append(named[::-1])
+            places.append(labels[::-1])
             captions.append(f"{len(each.marks or ())} findings")
-        count, every = len(self.sets), np.arange(len(self.points))
-        axes = self._axes(toward)
-        return _Column("Findings", [self.points] * count, colors, places, captions, axes, every)
+        count, ids = len(self.sets), np.arange(len(self.points))
+        axes = self._axes(facing)
+        return _Column("Findings", [self.points] * count, colors, places, captions, axes, ids)
 
     def column(self, name: str, pose: Poses, around: tuple[int, ...]) -> _Column:
         """One pose. around: the bones to look at, all if empty."""
@@ -278,29 +278,29 @@ class _Look:
 
     def _places(self, rows: SparseWeights, strain: Floats, near: Integers) -> list[tuple[int, str]]:
         """The places with the most strain, [(vertex, name of the bone and strain)]."""
-        own = np.nan_to_num(strain)
-        seen = np.isin(rows.vertices, near)
-        vertices, bones, weights = rows.vertices[seen], rows.bones[seen], rows.weights[seen]
+        strains = np.nan_to_num(strain)
+        mask = np.isin(rows.vertices, near)
+        vertices, bones, weights = rows.vertices[mask], rows.bones[mask], rows.weights[mask]
         names = self.problem.skeleton.names
-        sums = np.bincount(bones, weights * own[vertices] ** 2, len(names))
+        sums = np.bincount(bones, weights * strains[vertices] ** 2, len(names))
         places = []
         for bone in np.argsort(-sums, kind="stable")[:PLACES].tolist():
-            part = np.flatnonzero(bones == bone)
-            if not len(part):
+            entries = np.flatnonzero(bones == bone)
+            if not len(entries):
                 continue
-            order = weights[part] * own[vertices[part]]
-            vertex = int(vertices[part[order.argmax()]])
-            if own[vertex] >= LEAST_NAMED:
+            stretch = weights[entries] * strains[vertices[entries]]
+            vertex = int(vertices[entries[stretch.argmax()]])
+            if strains[vertex] >= LEAST_NAMED:
                 name = _shortened(names[bone], LETTERS)
-                places.append((vertex, f"{name} {100 * own[vertex]:.0f} %"))
+                places.append((vertex, f"{name} {100 * strains[vertex]:.0f} %"))
         return places
 
     def camera(self, column: _Column, width: int, height: int) -> Camera:
-        shown = [points[column.near] for points in column.points]
+        frames = [points[column.near] for points in column.points]
         if len(column.near) < len(self.points):
-            shown = [each.mean(axis=0) + CLOSE * (each - each.mean(axis=0)) for each in shown]
+            frames = [each.mean(axis=0) + CLOSE * (each - each.mean(axis=0)) for each in frames]
         sides = SIDES if len(self.sets) < 3 else 0
-        camera = camera_around(shown, column.axes, width - 2 * sides, height, 0.1)
+        camera = camera_around(frames, column.axes, width - 2 * sides, height, 0.1)
         return replace(camera, width=width)
 
     def draw(self, cell: Array, column: _Column, k: int, camera: Camera) -> None:
@@ -321,16 +321,16 @@ class _Look:
 def _label(cell: Array, points: Floats, texts: Sequence[str]) -> None:
     """Writes texts at the nearer side of the cell, with lines to their points (k, 2), in pixels."""
     height, width = cell.shape[:2]
-    inside: Any = ((points >= 0) & (points < [width, height])).all(axis=1)
+    is_inside: Any = ((points >= 0) & (points < [width, height])).all(axis=1)
     for right in (False, True):
         top = LINE + 6
         for k in np.argsort(points[:, 1]).tolist():
-            if not inside[k] or (points[k, 0] > width / 2) != right:
+            if not is_inside[k] or (points[k, 0] > width / 2) != right:
                 continue
-            wide = len(texts[k]) * letter_width(SMALL_TEXT)
+            width_of_text = len(texts[k]) * letter_width(SMALL_TEXT)
             top = min(max(top, round(points[k, 1]) - 6), height - LINE)
-            left = width - wide - GAP if right else GAP
-            start = [left - 3 if right else left + wide + 2, top + 5]
+            left = width - width_of_text - GAP if right else GAP
+            start = [left - 3 if right else left + width_of_text + 2, top + 5]
             draw_lines(cell, np.array([start, points[k]]), INK, 1.0)
             _write_on_paper(cell, texts[k], left, top, INK)
             top += LINE

@@ -46,18 +46,18 @@ def stretched(
         for part in np.argsort(-shares, kind="stable")
         if shares[part] >= SOME
     ]
-    at_seams, named = np.zeros(len(triangles), bool), []
+    at_seams, seams_of = np.zeros(len(triangles), bool), []
     hangs = hanging(problem.skeleton.parents)
     for bone in torn:
-        moved = np.bincount(rows.vertices, rows.weights * hangs[bone, rows.bones], rows.count)
-        corners = moved[triangles]
+        weights = np.bincount(rows.vertices, rows.weights * hangs[bone, rows.bones], rows.count)
+        corners = weights[triangles]
         seam = (corners.max(axis=1) > SEAM[0]) & (corners.min(axis=1) < SEAM[1])
         at_seams |= seam
         if stretch[seam].sum() >= SOME:
-            named.append(int(bone))
+            seams_of.append(int(bone))
     return {
         "parts": of_parts if shares.sum() >= MOST else [],
-        "torn_off": named if stretch[at_seams].sum() >= MOST else [],
+        "torn_off": seams_of if stretch[at_seams].sum() >= MOST else [],
     }
 
 
@@ -68,9 +68,9 @@ def where_stretched(
     have another parent."""
     if problem.numbers is not None:  # a patch
         return None
-    found = stretched(problem, solution.rows, measured_poses(problem, options), torn)
-    places = map(problem.place, found["parts"])
+    places_of_stretch = stretched(problem, solution.rows, measured_poses(problem, options), torn)
+    vertices = map(problem.place, places_of_stretch["parts"])
     return {
-        "parts": [{"object": name, "vertex": vertex} for name, vertex in places],
-        "torn_off": [problem.skeleton.names[bone] for bone in found["torn_off"]],
+        "parts": [{"object": name, "vertex": vertex} for name, vertex in vertices],
+        "torn_off": [problem.skeleton.names[bone] for bone in places_of_stretch["torn_off"]],
     }

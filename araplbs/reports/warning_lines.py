@@ -39,8 +39,8 @@ def worse_lines(report: dict[str, Any]) -> list[Sentence]:
     if lost:
         which = counted(len(lost), "1 bone has lost its skin", "{count} bones have lost their skin")
         lines.append(joined([which, names_in_line(lost)], ": "))
-    both = compared["file"], report["deformation"]["after"]
-    stretch, drift = ((b[k], a[k]) for k in ("surface_strain", "limb_drift") for b, a in [both])
+    measures = compared["file"], report["deformation"]["after"]
+    stretch, drift = ((b[k], a[k]) for k in ("surface_strain", "limb_drift") for b, a in [measures])
     if stretches_more(stretch, drift):
         line = (
             "The surface stretches more than with the earlier weights: {after} % instead of "
@@ -48,8 +48,8 @@ def worse_lines(report: dict[str, Any]) -> list[Sentence]:
         )
         before, after = (f"{100 * each:.1f}" for each in stretch)
         lines.append(Sentence(line, after=after, before=before))
-    kept = [Sentence("The earlier weights were kept")] if report.get("kept") else []
-    return [*lines, *kept]
+    endings = [Sentence("The earlier weights were kept")] if report.get("kept") else []
+    return [*lines, *endings]
 
 
 def reach_lines(report: dict[str, Any]) -> list[Sentence]:
@@ -82,10 +82,10 @@ def heat_lines(report: dict[str, Any]) -> list[Sentence]:
 def far_lines(report: dict[str, Any]) -> list[Sentence]:
     """Lines about parts that were probably selected or left somewhere by mistake."""
     lines = []
-    whole = [far["object"] for far in report["far_from_bones"] if far["all"]]
-    if whole:
+    objects = [far["object"] for far in report["far_from_bones"] if far["all"]]
+    if objects:
         line = "far from all bones; selected by mistake? {whole}"
-        lines.append(Sentence(line, whole=names_in_line(whole)))
+        lines.append(Sentence(line, whole=names_in_line(objects)))
     for far in report["far_from_bones"]:
         if not far["all"]:
             lines.append(
@@ -110,19 +110,19 @@ def far_lines(report: dict[str, Any]) -> list[Sentence]:
 def size_lines(report: dict[str, Any]) -> list[Sentence]:
     """Lines about parts so small or so far away that the solver ignored them."""
     lines = []
-    vanished = report["collapsed_triangles"] / max(report["triangles"], 1)
-    if vanished > MUCH_WELDED:
+    share = report["collapsed_triangles"] / max(report["triangles"], 1)
+    if share > MUCH_WELDED:
         lines.append(
             Sentence(
                 "{vanished} % of the faces vanish when vertices closer than a millionth of the "
                 "mesh size are merged: is a part of it much too small, or something too far "
                 "away?",
-                vanished=f"{100 * vanished:.0f}",
+                vanished=f"{100 * share:.0f}",
             )
         )
-    far = report["far_vertices"]
-    if far:
-        which = counted(far, "1 vertex lies", "{count} vertices lie")
+    stray = report["far_vertices"]
+    if stray:
+        which = counted(stray, "1 vertex lies", "{count} vertices lie")
         line = "{which} so far from all others that faces and edges there are ignored"
         lines.append(Sentence(line, which=which))
     return lines
@@ -131,36 +131,38 @@ def size_lines(report: dict[str, Any]) -> list[Sentence]:
 def deformer_lines(report: dict[str, Any]) -> list[Sentence]:
     """Lines about weights for linear blending under Preserve Volume and envelopes, and about
     weights for Preserve Volume."""
-    found, meant = report["deformers"], report["options"].get("deformer", "LINEAR")
-    wanting = []
-    if meant == "DUAL_QUATERNIONS":
-        preserving = found["preserve_volume"] if found else []
+    deformers, intended = report["deformers"], report["options"].get("deformer", "LINEAR")
+    missing = []
+    if intended == "DUAL_QUATERNIONS":
+        preserving = deformers["preserve_volume"] if deformers else []
         names = [each["name"] for each in report["objects"] if each["name"] not in preserving]
         if names:
-            wanting = [
+            missing = [
                 Sentence(
                     "The weights are optimized for Preserve Volume, which is off in the Armature "
                     "modifier of {names}",
                     names=names_in_line(names),
                 )
             ]
-    if not found:
-        return wanting
-    by: list[str] = [
-        Sentence("{what} ({names})", what=Sentence(what), names=names_in_line(found[key]))
+    if not deformers:
+        return missing
+    causes: list[str] = [
+        Sentence("{what} ({names})", what=Sentence(what), names=names_in_line(deformers[key]))
         for key, what in (("preserve_volume", "Preserve Volume"), ("envelopes", "envelopes"))
-        if found[key]
+        if deformers[key]
     ]
-    seen = report["options"]["start_from"] == "PRESENT"
+    had_weights = report["options"]["start_from"] == "PRESENT"
     return [
         Sentence(
             "Result as deformed by Blender with {by}: {deformation}. The weights are "
             "optimized for {way} with vertex groups",
-            by=joined([by[0], Sentence("and"), by[1]], " ") if len(by) > 1 else by[0],
-            deformation=in_words(found["deformation"], seen),
-            way=Sentence("linear blending" if meant == "LINEAR" else "Preserve Volume"),
+            by=joined([causes[0], Sentence("and"), causes[1]], " ")
+            if len(causes) > 1
+            else causes[0],
+            deformation=in_words(deformers["deformation"], had_weights),
+            way=Sentence("linear blending" if intended == "LINEAR" else "Preserve Volume"),
         ),
-        *wanting,
+        *missing,
     ]
 
 
@@ -176,8 +178,8 @@ def choice_lines(report: dict[str, Any] | None) -> list[Sentence]:
         )
         for part in parts[:MOST_CHOICES]
     ]
-    more = len(parts) - len(lines)
-    if more > 0:
+    unlisted = len(parts) - len(lines)
+    if unlisted > 0:
         one = "1 more loose part fits two bones"
-        lines.append(counted(more, one, "{count} more loose parts fit two bones"))
+        lines.append(counted(unlisted, one, "{count} more loose parts fit two bones"))
     return lines

@@ -92,28 +92,28 @@ def worst_poses(
     area = triangle_areas(points, triangles)
     sizes = np.bincount(around[around >= 0], minlength=len(joints))
     areas = _sums(around, area, len(joints))
-    found = np.zeros((len(poses), len(joints)))
+    strains_of_joints = np.zeros((len(poses), len(joints)))
     for number in range(len(poses)):
         progress.check("pictures", 0.5 * number / len(poses))
         strain = posed_strain(problem, after, poses[number : number + 1], threads)[1]
-        found[number] = _sums(around, area * strain**2, len(joints))
-    unseen = found.max(axis=0) <= LEAST_STRAIN**2 * areas
-    found[:, unseen | (sizes < LEAST_TRIANGLES)] = 0
-    chosen = _chosen(groups, found.max(axis=0))
-    seen = []
-    for at, joint in enumerate(chosen):
-        progress.check("pictures", 0.5 + 0.5 * at / len(chosen))
-        own, number = around == joint, int(found[:, joint].argmax())
+        strains_of_joints[number] = _sums(around, area * strain**2, len(joints))
+    unseen = strains_of_joints.max(axis=0) <= LEAST_STRAIN**2 * areas
+    strains_of_joints[:, unseen | (sizes < LEAST_TRIANGLES)] = 0
+    chosen = _chosen(groups, strains_of_joints.max(axis=0))
+    pictured = []
+    for position, joint in enumerate(chosen):
+        progress.check("pictures", 0.5 + 0.5 * position / len(chosen))
+        is_near, number = around == joint, int(strains_of_joints[:, joint].argmax())
         sets = [before, after] if before is not None else [after]
         pose = poses[number : number + 1]
         posed = [posed_strain(problem, rows, pose, threads) for rows in sets]
-        pictures = _pictures(problem, pose, posed, own, to_world)
-        strains = [float(np.sqrt((area * s**2)[own].sum() / areas[joint])) for _p, s in posed]
-        mesh, vertices = _of_one_mesh(problem, np.unique(triangles[own]))
+        pictures = _pictures(problem, pose, posed, is_near, to_world)
+        strains = [float(np.sqrt((area * s**2)[is_near].sum() / areas[joint])) for _p, s in posed]
+        mesh, vertices = _of_one_mesh(problem, np.unique(triangles[is_near]))
         name = problem.skeleton.names[joints[joint].bone]
         (old, new), (was, now) = [None, *pictures][-2:], [None, *strains][-2:]
-        seen.append(SeenJoint(name, number, mesh, vertices, (was, now), (old, new)))
-    return seen
+        pictured.append(SeenJoint(name, number, mesh, vertices, (was, now), (old, new)))
+    return pictured
 
 
 @dataclass(frozen=True)
@@ -135,13 +135,13 @@ def joints_of(skeleton: Skeleton, up: Floats) -> list[list[Joint]]:
             for place in (0, 1)
         ]
         return [group for group in groups if group]
-    groups, taken = [], set()
+    groups, grouped = [], set()
     for bone in np.flatnonzero(skeleton.deform & (skeleton.parents >= 0)).tolist():
-        other = int(skeleton.other_side[bone])
-        if bone not in taken:
-            group = [bone, other] if other >= 0 and other != bone else [bone]
+        image = int(skeleton.other_side[bone])
+        if bone not in grouped:
+            group = [bone, image] if image >= 0 and image != bone else [bone]
             groups.append([_of_bone(skeleton, each) for each in group])
-            taken.update(group)
+            grouped.update(group)
     return groups
 
 
@@ -163,17 +163,17 @@ def _of_bone(skeleton: Skeleton, bone: int) -> Joint:
 def _around(joints: list[Joint], points: Floats, triangles: Integers) -> Integers:
     """The index of the joint for each triangle, (f,), -1 for none."""
     centers = points[triangles].mean(axis=1)
-    nearest, least = np.full(len(centers), -1), np.full(len(centers), np.inf)
+    indices, distances = np.full(len(centers), -1), np.full(len(centers), np.inf)
     for number, joint in enumerate(joints):
-        away = np.linalg.norm(centers - joint.place, axis=1)
-        closer = (away < least) & (away <= joint.reach)
-        nearest[closer], least[closer] = number, away[closer]
-    return nearest
+        offsets = np.linalg.norm(centers - joint.place, axis=1)
+        closer = (offsets < distances) & (offsets <= joint.reach)
+        indices[closer], distances[closer] = number, offsets[closer]
+    return indices
 
 
 def _sums(around: Integers, values: Floats, count: int) -> Floats:
-    own = around >= 0
-    return np.bincount(around[own], values[own], count).astype(float)
+    is_known = around >= 0
+    return np.bincount(around[is_known], values[is_known], count).astype(float)
 
 
 def vertex_strain_of(rest: Floats, triangles: Integers, posed: Floats, threads: int = 0) -> Floats:
@@ -186,12 +186,14 @@ def _chosen(groups: list[list[Joint]], worst: Floats) -> list[int]:
     """Indices of the joints to show, in the order of the groups. The joint with the most strain
     represents its group. If there are more than MOST groups, the groups with the most strain are
     kept."""
-    best, first = [], 0
+    strongest, begin = [], 0
     for group in groups:
-        best.append(first + int(worst[first : first + len(group)].argmax()))
-        first += len(group)
-    most = sorted((place for place in best if worst[place] > 0), key=lambda p: -worst[p])[:MOST]
-    return [place for place in best if place in most]
+        strongest.append(begin + int(worst[begin : begin + len(group)].argmax()))
+        begin += len(group)
+    shown = sorted((place for place in strongest if worst[place] > 0), key=lambda p: -worst[p])[
+        :MOST
+    ]
+    return [place for place in strongest if place in shown]
 
 
 def _pictures(
@@ -204,17 +206,17 @@ def _pictures(
     """One picture for each item (points, strain) of `posed`, all with the same camera. The camera
     shows the triangles `own` from the side that they face in the last item."""
     points, triangles = (problem.arguments[name] for name in ("vertices", "triangles"))
-    shown = [turned_back(problem.skeleton, pose, each) for each, _strain in posed]
+    points_shown = [turned_back(problem.skeleton, pose, each) for each, _strain in posed]
     weight = (0.01 + posed[-1][1][own])[:, None]
-    facing = (triangle_normals(shown[-1], triangles[own]) * weight).sum(axis=0)
+    facing = (triangle_normals(points_shown[-1], triangles[own]) * weight).sum(axis=0)
     axes = view_toward(facing, TURNS, ABOVE, to_world)
-    near = np.unique(triangles[own])
-    middle = shown[-1][near].mean(axis=0)
-    wide = middle + SHOWN * (shown[-1][near] - middle)
-    camera = camera_around([wide], axes, SIDE, SIDE)
+    vertices = np.unique(triangles[own])
+    middle = points_shown[-1][vertices].mean(axis=0)
+    frame = middle + SHOWN * (points_shown[-1][vertices] - middle)
+    camera = camera_around([frame], axes, SIDE, SIDE)
     return [
         draw(each, triangles, strain_colors(strain_at_vertices(points, triangles, strain)), camera)
-        for each, (_points, strain) in zip(shown, posed, strict=True)
+        for each, (_points, strain) in zip(points_shown, posed, strict=True)
     ]
 
 
@@ -223,7 +225,7 @@ def _of_one_mesh(problem: Problem, vertices: Integers) -> tuple[int, Integers]:
     problem, without the images of Mirror modifiers."""
     places = [problem.place(int(vertex)) for vertex in vertices]
     names = [name for name, _vertex in places]
-    most = max(problem.names, key=names.count)
-    mesh = problem.names.index(most)
-    own = {vertex for name, vertex in places if name == most}
-    return mesh, np.array(sorted(own), np.int64)
+    name_of_most = max(problem.names, key=names.count)
+    mesh = problem.names.index(name_of_most)
+    numbers = {vertex for name, vertex in places if name == name_of_most}
+    return mesh, np.array(sorted(numbers), np.int64)

@@ -51,19 +51,19 @@ def body_parts(
     lengths = np.linalg.norm(tails - heads, axis=1)
     short = SHORT * np.linalg.norm(np.ptp(np.concatenate([heads, tails]), axis=0))
     parts = [_Part(bones[0], above, bones) for bones, above in _chains(parents, deform)]
-    beyond = np.count_nonzero(hanging(parents), axis=0)  # with the bone itself
+    subtree_sizes = np.count_nonzero(hanging(parents), axis=0)  # with the bone itself
 
     def size(part: _Part) -> int:
         return counts[part.bones].sum()
 
-    least = LEAST_SHARE * max(counts.sum(), 1)
+    smallest_size = LEAST_SHARE * max(counts.sum(), 1)
     for bone in sorted({part.above for part in parts if part.above >= 0}):
         together = [
             p
             for p in parts
             if p.above == bone
-            and (size(p) < least or lengths[p.bones].sum() < short)
-            and beyond[p.first] == len(p.bones)  # without descendants
+            and (size(p) < smallest_size or lengths[p.bones].sum() < short)
+            and subtree_sizes[p.first] == len(p.bones)  # without descendants
         ]
         if len(together) > 1:
             together[0].name = f"beyond {names[bone]}"
@@ -72,15 +72,15 @@ def body_parts(
                 parts.remove(other)
     while len(parts) > 1:
         smallest = min(parts, key=lambda part: (size(part), part.first))
-        if size(smallest) >= least and len(parts) <= MOST_PARTS:
+        if size(smallest) >= smallest_size and len(parts) <= MOST_PARTS:
             break
         parts.remove(smallest)
-        onto = next((p for p in parts if smallest.above in p.bones), None)
-        if onto is None:  # a root, merged with its largest child chain
-            below = [p for p in parts if p.above in smallest.bones]
-            onto = max(below or parts, key=lambda part: beyond[part.first])
-            onto.above = smallest.above
-        onto.bones += smallest.bones
+        target = next((p for p in parts if smallest.above in p.bones), None)
+        if target is None:  # a root, merged with its largest child chain
+            children = [p for p in parts if p.above in smallest.bones]
+            target = max(children or parts, key=lambda part: subtree_sizes[part.first])
+            target.above = smallest.above
+        target.bones += smallest.bones
     parts.sort(key=lambda part: part.first)
     return [(part.name or names[part.first], np.array(sorted(part.bones))) for part in parts]
 
@@ -93,8 +93,8 @@ def _chains(parents: Integers, deform: Bools) -> list[tuple[list[int], int]]:
     chains: list[tuple[list[int], int]] = []
     for bone in parents_first(parents).tolist():
         parent = int(parents[bone])
-        alone = parent >= 0 and np.count_nonzero(moves[parents == parent]) == 1
-        if parent >= 0 and (alone or not moves[bone]):
+        is_only_child = parent >= 0 and np.count_nonzero(moves[parents == parent]) == 1
+        if parent >= 0 and (is_only_child or not moves[bone]):
             of_bone[bone] = of_bone[parent]
             chains[of_bone[bone]][0].append(bone)
         else:

@@ -52,19 +52,19 @@ def has_skin(
     if not len(bones):
         return np.zeros(0, bool)
     weighted, leaders = rows.leaders()
-    own = points[weighted]
-    most, near = NEARER * distances_from_own(own, skeleton, leaders), []
-    x, y, z = np.ascontiguousarray(own.T)
+    skin = points[weighted]
+    reaches, counts = NEARER * distances_from_own(skin, skeleton, leaders), []
+    x, y, z = np.ascontiguousarray(skin.T)
     for bone in bones:
         # No point of a bone is farther from its middle than half its length, which allows a quick
         # first check.
         ends = skeleton.heads[bone], skeleton.tails[bone]
         middle = (ends[0] + ends[1]) / 2
-        reach = most + (1 + SLACK) / 2 * np.linalg.norm(ends[1] - ends[0])
-        off2 = (x - middle[0]) ** 2 + (y - middle[1]) ** 2 + (z - middle[2]) ** 2
-        some = np.flatnonzero(off2 <= (1 + SLACK) * reach * reach)
-        near.append(np.sum(distances_from_own(own[some], skeleton, bone) < most[some]))
-    return np.array(near, int) >= max(LEAST, LEAST_SHARE * len(points))
+        reach = reaches + (1 + SLACK) / 2 * np.linalg.norm(ends[1] - ends[0])
+        squares = (x - middle[0]) ** 2 + (y - middle[1]) ** 2 + (z - middle[2]) ** 2
+        close = np.flatnonzero(squares <= (1 + SLACK) * reach * reach)
+        counts.append(np.sum(distances_from_own(skin[close], skeleton, bone) < reaches[close]))
+    return np.array(counts, int) >= max(LEAST, LEAST_SHARE * len(points))
 
 
 def close_pairs(
@@ -78,16 +78,16 @@ def close_pairs(
     axis = int(np.ptp(others, axis=0).argmax())
     order = np.argsort(others[:, axis], kind="stable")
     along = others[order, axis]
-    low = np.searchsorted(along, points[:, axis] - reach)
-    counts = np.searchsorted(along, points[:, axis] + reach, side="right") - low
+    begins = np.searchsorted(along, points[:, axis] - reach)
+    counts = np.searchsorted(along, points[:, axis] + reach, side="right") - begins
     ends = np.cumsum(counts)
     begin = 0
     while begin < len(points):
-        before = ends[begin] - counts[begin]
-        end = max(begin + 1, int(np.searchsorted(ends, before + MOST_AT_ONCE, side="right")))
-        some = slice(begin, end)
-        one = np.repeat(np.arange(begin, end), counts[some])
-        other = order[ranges(low[some], counts[some])]
-        close = (np.abs(points[one] - others[other]) <= reach[one, None]).all(axis=1)
-        yield one[close], other[close]
+        offset = ends[begin] - counts[begin]
+        end = max(begin + 1, int(np.searchsorted(ends, offset + MOST_AT_ONCE, side="right")))
+        block = slice(begin, end)
+        rows = np.repeat(np.arange(begin, end), counts[block])
+        columns = order[ranges(begins[block], counts[block])]
+        close = (np.abs(points[rows] - others[columns]) <= reach[rows, None]).all(axis=1)
+        yield rows[close], columns[close]
         begin = end

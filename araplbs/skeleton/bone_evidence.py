@@ -115,9 +115,9 @@ class Evidence:
 
 def weigh(facts: BoneFacts) -> Evidence:
     """Computes the Evidence. Evidence about a bone also counts for its mirror image."""
-    found = np.array([kind.find(facts) for kind in KINDS], bool).T
-    found |= found[facts.opposite]
-    return Evidence(found, found @ np.array([kind.weight for kind in KINDS], float))
+    kinds = np.array([kind.find(facts) for kind in KINDS], bool).T
+    kinds |= kinds[facts.opposite]
+    return Evidence(kinds, kinds @ np.array([kind.weight for kind in KINDS], float))
 
 
 @dataclass(frozen=True)
@@ -137,16 +137,16 @@ def with_motion(facts: BoneFacts, skeleton: Skeleton, points: Floats, motion: Mo
     """The BoneFacts, extended by facts from the animations. points: (n, 3) the skin at rest."""
     deform, carried = skeleton.deform, hanging(skeleton.parents).T
     sums, leaves = weigh(facts).sums, leaf_bones(skeleton)
-    others = carried & deform & ~np.eye(len(deform), dtype=bool)
-    ends = deform & (sums > SKIN) & (sums < SURE) & ~others.any(axis=1)
-    found = np.zeros(len(deform), bool)
+    carried_bones = carried & deform & ~np.eye(len(deform), dtype=bool)
+    ends = deform & (sums > SKIN) & (sums < SURE) & ~carried_bones.any(axis=1)
+    straying = np.zeros(len(deform), bool)
     if leaves.any() or ends.any():
         carriers = np.count_nonzero(carried & deform, axis=1) > MOST * np.count_nonzero(deform)
-        turned, away = motion.own(leaves | ends | carriers)
+        turned, displacements = motion.own(leaves | ends | carriers)
         leaves &= ~turned
         lengths = np.linalg.norm(skeleton.tails - skeleton.heads, axis=1)
-        for bone in np.flatnonzero((ends | carriers) & (away > lengths)).tolist():
-            found |= ends & (~carried[bone] if carriers[bone] else carried[bone])
-    if found.any():
-        found = strays(motion.poses(), skeleton, points, found)
-    return replace(facts, leaf=leaves, strays=found)
+        for bone in np.flatnonzero((ends | carriers) & (displacements > lengths)).tolist():
+            straying |= ends & (~carried[bone] if carriers[bone] else carried[bone])
+    if straying.any():
+        straying = strays(motion.poses(), skeleton, points, straying)
+    return replace(facts, leaf=leaves, strays=straying)

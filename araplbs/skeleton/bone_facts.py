@@ -79,19 +79,19 @@ def strays(poses: Floats, skeleton: Skeleton, points: Floats, asked: Bools) -> B
     a radius. The radius is the largest of three values: the distance between the two bones at rest,
     the distance of the skin (points, in armature space), and half the bone's own length.
     """
-    found = np.zeros(len(skeleton.names), bool)
+    straying = np.zeros(len(skeleton.names), bool)
     for bone in np.flatnonzero(asked) if len(poses) else ():
         others = np.flatnonzero(skeleton.deform & ~asked)
         if not len(others):
             continue
         middle = (skeleton.heads[bone] + skeleton.tails[bone]) / 2
-        at = np.append(middle, 1)
-        apart = np.linalg.norm((poses[:, others] - poses[:, [bone]]) @ at, axis=2).max(0)
+        middle_4 = np.append(middle, 1)
+        offsets = np.linalg.norm((poses[:, others] - poses[:, [bone]]) @ middle_4, axis=2).max(0)
         skin = np.linalg.norm(points - middle, axis=1).min(initial=np.inf)
         half = np.linalg.norm(skeleton.tails[bone] - skeleton.heads[bone]) / 2
         radius = np.maximum(distances_from_own(middle[None], skeleton, others), max(half, skin))
-        found[bone] = (apart > radius).all()
-    return found
+        straying[bone] = (offsets > radius).all()
+    return straying
 
 
 def leaf_bones(skeleton: Skeleton) -> Bools:
@@ -99,59 +99,61 @@ def leaf_bones(skeleton: Skeleton) -> Bools:
 
     Leaf bones have names for end bones, no children, and no tails drawn by an artist. Because the
     importer finds no bone to point at, it gives them the direction and length of their parents."""
-    found, ways = np.zeros(len(skeleton.names), bool), skeleton.drawn_tails - skeleton.heads
+    is_leaf, ways = np.zeros(len(skeleton.names), bool), skeleton.drawn_tails - skeleton.heads
     lengths = np.linalg.norm(ways, axis=1)
-    is_parent = np.isin(np.arange(len(found)), skeleton.parents)
+    is_parent = np.isin(np.arange(len(is_leaf)), skeleton.parents)
     for bone in np.flatnonzero(skeleton.deform & ~is_parent & (skeleton.parents >= 0)).tolist():
-        up = skeleton.parents[bone]
-        copied = np.abs(lengths[bone] - lengths[up]) <= COPIED * lengths[up]
-        along = ways[bone] @ ways[up] >= (1 - COPIED) * lengths[bone] * lengths[up]
-        found[bone] = copied and along and is_end_bone(skeleton.names[bone])
-    return found
+        parent = skeleton.parents[bone]
+        is_copied = np.abs(lengths[bone] - lengths[parent]) <= COPIED * lengths[parent]
+        is_aligned = ways[bone] @ ways[parent] >= (1 - COPIED) * lengths[bone] * lengths[parent]
+        is_leaf[bone] = is_copied and is_aligned and is_end_bone(skeleton.names[bone])
+    return is_leaf
 
 
 def points_aside(skeleton: Skeleton) -> Bools:
     """Returns (m,) bool: roots and their children that have several deform bones as children but
     point at none of them, in armatures with meaningless lengths. The end of such a bone is unknown,
     and it may be only the parent of the body."""
-    found, parents = np.zeros(len(skeleton.names), bool), skeleton.parents
+    is_aside, parents = np.zeros(len(skeleton.names), bool), skeleton.parents
     ways = skeleton.tails - skeleton.heads
     for bone in np.flatnonzero(skeleton.deform).tolist():
-        above = parents[bone]
+        parent = parents[bone]
         children = np.flatnonzero(skeleton.deform & (parents == bone))
-        if skeleton.directions != "LENGTHS" or (above >= 0 and parents[above] >= 0):
+        if skeleton.directions != "LENGTHS" or (parent >= 0 and parents[parent] >= 0):
             continue
-        to = skeleton.heads[children] - skeleton.heads[bone]
-        size = np.linalg.norm(to, axis=1) * np.linalg.norm(ways[bone])
-        found[bone] = len(children) > 1 and not (to @ ways[bone] > AT * size).any()
-    return found
+        ways_to_children = skeleton.heads[children] - skeleton.heads[bone]
+        size = np.linalg.norm(ways_to_children, axis=1) * np.linalg.norm(ways[bone])
+        is_aside[bone] = len(children) > 1 and not (ways_to_children @ ways[bone] > AT * size).any()
+    return is_aside
 
 
 def steers_end(skeleton: Skeleton) -> Bools:
     """Returns (m,) bool: deform bones that begin where the last bone of a chain points and whose
     names mark them as controls of the chain. The chain moves the skin there. The bone that it
     reaches for does not. The two have no common ancestor except a root."""
-    found = np.zeros(len(skeleton.names), bool)
+    is_steering = np.zeros(len(skeleton.names), bool)
     parents, deform = skeleton.solver_parents, skeleton.deform
-    named = np.array([is_steering_name(name) for name in skeleton.names], bool)
-    is_parent = np.isin(np.arange(len(found)), parents[deform])
-    last = np.flatnonzero(deform & ~is_parent & ~named & (parents >= 0))
-    along = skeleton.tails[last] - skeleton.heads[last]
-    lengths = np.linalg.norm(along, axis=1)
-    for bone in np.flatnonzero(deform & ~is_parent & named).tolist():
-        to = skeleton.heads[bone] - skeleton.heads[last]
-        far = np.linalg.norm(to, axis=1)
-        ahead = (far >= (1 - JOINED) * lengths) & ((to * along).sum(1) > AHEAD * far * lengths)
-        found[bone] = any(_are_apart(parents, bone, end) for end in last[ahead].tolist())
-    return found
+    has_name = np.array([is_steering_name(name) for name in skeleton.names], bool)
+    is_parent = np.isin(np.arange(len(is_steering)), parents[deform])
+    ends = np.flatnonzero(deform & ~is_parent & ~has_name & (parents >= 0))
+    ways = skeleton.tails[ends] - skeleton.heads[ends]
+    lengths = np.linalg.norm(ways, axis=1)
+    for bone in np.flatnonzero(deform & ~is_parent & has_name).tolist():
+        offsets = skeleton.heads[bone] - skeleton.heads[ends]
+        gaps = np.linalg.norm(offsets, axis=1)
+        is_ahead = (gaps >= (1 - JOINED) * lengths) & (
+            (offsets * ways).sum(1) > AHEAD * gaps * lengths
+        )
+        is_steering[bone] = any(_are_apart(parents, bone, end) for end in ends[is_ahead].tolist())
+    return is_steering
 
 
 def _are_apart(parents: Integers, a: Index, b: Index) -> bool:
     """Whether two bones have no common ancestor except a root."""
-    above = set()
+    ancestors = set()
     while (a := int(parents[a])) >= 0:
-        above.add(a)
-    while (b := int(parents[b])) >= 0 and b not in above:
+        ancestors.add(a)
+    while (b := int(parents[b])) >= 0 and b not in ancestors:
         pass
     return bool(b < 0 or parents[b] < 0)
 
@@ -159,39 +161,39 @@ def _are_apart(parents: Integers, a: Index, b: Index) -> bool:
 def spanned(skeleton: Skeleton) -> Bools:
     """Returns (m,) bool: deform bones that span a chain of shorter bones on their line, from head
     to tail. They carry the chain, whose bones are the skin."""
-    found = np.zeros(len(skeleton.names), bool)
+    is_spanned = np.zeros(len(skeleton.names), bool)
     deform = np.flatnonzero(skeleton.deform)
     heads, tails = skeleton.heads[deform], skeleton.tails[deform]
     lengths = np.linalg.norm(tails - heads, axis=1)
-    begun = _begun(heads, lengths)
-    rows = (each[begun] for each in (deform, heads, tails, lengths))
+    is_begun = _begun(heads, lengths)
+    rows = (each[is_begun] for each in (deform, heads, tails, lengths))
     for bone, head, tail, length in zip(*rows, strict=True):
-        along, beside = (tail - head) / length, BESIDE * length
-        on = lengths < (1 - JOINED) * length
+        axis, tolerance = (tail - head) / length, BESIDE * length
+        is_on_line = lengths < (1 - JOINED) * length
         for ends in (heads, tails):
-            off = ends - head - ((ends - head) @ along)[:, None] * along
-            on &= np.linalg.norm(off, axis=1) < beside
-        begin, end = (heads[on] - head) @ along, (tails[on] - head) @ along
+            offsets = ends - head - ((ends - head) @ axis)[:, None] * axis
+            is_on_line &= np.linalg.norm(offsets, axis=1) < tolerance
+        begin, end = (heads[is_on_line] - head) @ axis, (tails[is_on_line] - head) @ axis
         reached = np.zeros(1)
         for link in np.argsort(begin, kind="stable"):
             if np.abs(reached - begin[link]).min() < JOINED * length:
                 reached = np.append(reached, end[link])
-        found[bone] = (np.abs(reached - length) < JOINED * length).any()
-    return found
+        is_spanned[bone] = (np.abs(reached - length) < JOINED * length).any()
+    return is_spanned
 
 
 def _begun(heads: Floats, lengths: Floats) -> Bools:
     """Returns (bones,) bool: whether a shorter bone begins approximately at the bone's head, as a
     chain along the bone must."""
-    found = np.zeros(len(heads), bool)
+    is_begun = np.zeros(len(heads), bool)
     step = max(1, MOST_AT_ONCE // max(1, len(heads)))
     for begin in range(0, len(heads), step):
-        some = slice(begin, begin + step)
-        away = heads - heads[some, None]
-        reach = (JOINED + BESIDE) * lengths[some, None]
-        near = np.einsum("kij,kij->ki", away, away) < reach**2
-        found[some] = (near & (lengths < lengths[some, None])).any(axis=1)
-    return found
+        block = slice(begin, begin + step)
+        offsets = heads - heads[block, None]
+        reach = (JOINED + BESIDE) * lengths[block, None]
+        is_near = np.einsum("kij,kij->ki", offsets, offsets) < reach**2
+        is_begun[block] = (is_near & (lengths < lengths[block, None])).any(axis=1)
+    return is_begun
 
 
 def painted(points: Floats, rows: SparseWeights, skeleton: Skeleton, asked: Bools) -> Bools:
@@ -200,16 +202,16 @@ def painted(points: Floats, rows: SparseWeights, skeleton: Skeleton, asked: Bool
 
     points: (n, 3) in armature space; rows: the SparseWeights of the points.
     """
-    found = np.zeros(len(skeleton.names), bool)
+    is_painted = np.zeros(len(skeleton.names), bool)
     leads = (rows.weights >= LED) & asked[rows.bones]
     deform = np.flatnonzero(skeleton.deform)
     for bone in np.unique(rows.bones[leads]):
-        own = points[rows.vertices[leads & (rows.bones == bone)]]
+        skin = points[rows.vertices[leads & (rows.bones == bone)]]
         others, nearer = deform[deform != bone], 0
         step = max(1, MOST_AT_ONCE // max(1, len(others)))
-        for start in range(0, len(own) if len(others) else 0, step):
-            part = own[start : start + step]
-            away = distances_from_own(part[:, None], skeleton, others).min(1)
-            nearer += int((away < NEARER * distances_from_own(part, skeleton, bone)).sum())
-        found[bone] = 2 * nearer > len(own)
-    return found
+        for start in range(0, len(skin) if len(others) else 0, step):
+            part = skin[start : start + step]
+            gaps = distances_from_own(part[:, None], skeleton, others).min(1)
+            nearer += int((gaps < NEARER * distances_from_own(part, skeleton, bone)).sum())
+        is_painted[bone] = 2 * nearer > len(skin)
+    return is_painted

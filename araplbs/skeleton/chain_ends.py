@@ -27,15 +27,15 @@ def marked_ends(skeleton: Skeleton) -> list[str]:
     """Names of excluded bones that mark the end of a chain, such as the tip of a finger: without
     children, and named for it or beginning where their parent ends."""
     is_parent = np.isin(np.arange(len(skeleton.names)), skeleton.parents)
-    found = []
+    ends = []
     for bone in np.flatnonzero(skeleton.left_out & ~is_parent & (skeleton.parents >= 0)).tolist():
-        name, above = skeleton.names[bone], skeleton.parents[bone]
-        end = skeleton.tails[above]
-        length = np.linalg.norm(end - skeleton.heads[above])
-        near = np.linalg.norm(end - skeleton.heads[bone]) < NEAR * length
-        if is_end_bone(name) or (near and not is_control_name(name)):
-            found.append(name)
-    return found
+        name, parent = skeleton.names[bone], skeleton.parents[bone]
+        end = skeleton.tails[parent]
+        length = np.linalg.norm(end - skeleton.heads[parent])
+        is_near = np.linalg.norm(end - skeleton.heads[bone]) < NEAR * length
+        if is_end_bone(name) or (is_near and not is_control_name(name)):
+            ends.append(name)
+    return ends
 
 
 def hung_on_ends(skeleton: Skeleton, parents: Integers) -> Integers:
@@ -43,43 +43,43 @@ def hung_on_ends(skeleton: Skeleton, parents: Integers) -> Integers:
 
     A root, or a child of a root, that begins at the end of a chain becomes a child of this end. A
     bone with a mirror image is moved only if the image meets this condition, too."""
-    found = _ends_at_heads(skeleton, parents)
-    other = skeleton.other_side
-    joined = found >= 0
-    joined &= joined[other] & (other[found] == found[other])
+    ends = _ends_at_heads(skeleton, parents)
+    opposites = skeleton.other_side
+    is_joined = ends >= 0
+    is_joined &= is_joined[opposites] & (opposites[ends] == ends[opposites])
     result = parents.copy()
-    for bone in np.flatnonzero(joined).tolist():
-        if not _is_below(result, int(found[bone]), bone):
-            result[bone] = found[bone]
+    for bone in np.flatnonzero(is_joined).tolist():
+        if not _is_below(result, int(ends[bone]), bone):
+            result[bone] = ends[bone]
     return result
 
 
 def _ends_at_heads(skeleton: Skeleton, parents: Integers) -> Integers:
     """For each bone, the last bone of the chain that ends at its head, (m,), or -1."""
-    deform, found = skeleton.deform, np.full(len(parents), -1)
-    last = np.flatnonzero(_ends(skeleton, parents))
-    if not len(last):
-        return found
-    lengths = np.linalg.norm(skeleton.tails[last] - skeleton.heads[last], axis=1)
+    deform, ends = skeleton.deform, np.full(len(parents), -1)
+    candidates = np.flatnonzero(_ends(skeleton, parents))
+    if not len(candidates):
+        return ends
+    lengths = np.linalg.norm(skeleton.tails[candidates] - skeleton.heads[candidates], axis=1)
     is_root = (parents < 0) | (parents[parents] < 0)
-    above = np.where(parents < 0, np.arange(len(parents)), parents)
-    below = hanging(parents)
+    parents_or_self = np.where(parents < 0, np.arange(len(parents)), parents)
+    descendants = hanging(parents)
     for bone in np.flatnonzero(deform & is_root).tolist():
-        far = np.linalg.norm(skeleton.tails[last] - skeleton.heads[bone], axis=1)
-        own = np.linalg.norm(skeleton.tails[above[bone]] - skeleton.heads[bone])
-        near = (far < NEAR * lengths) & (far < own)
-        near &= ~below[last, bone]
-        if near.any():
-            found[bone] = last[near][np.argmin(far[near])]
-    return found
+        distances = np.linalg.norm(skeleton.tails[candidates] - skeleton.heads[bone], axis=1)
+        to_parent = np.linalg.norm(skeleton.tails[parents_or_self[bone]] - skeleton.heads[bone])
+        is_near = (distances < NEAR * lengths) & (distances < to_parent)
+        is_near &= ~descendants[candidates, bone]
+        if is_near.any():
+            ends[bone] = candidates[is_near][np.argmin(distances[is_near])]
+    return ends
 
 
 def _ends(skeleton: Skeleton, parents: Integers) -> Bools:
     """Returns (m,) bool: deform bones without children whose parent is not a root."""
     is_parent = np.isin(np.arange(len(parents)), parents[skeleton.deform])
     in_chain = (parents >= 0) & (parents[parents] >= 0)
-    named = np.array([is_control_name(name) for name in skeleton.names], bool)
-    return skeleton.deform & ~is_parent & in_chain & ~named
+    has_control_name = np.array([is_control_name(name) for name in skeleton.names], bool)
+    return skeleton.deform & ~is_parent & in_chain & ~has_control_name
 
 
 def _is_below(parents: Integers, bone: int, above: int) -> bool:

@@ -101,10 +101,10 @@ class ControlPlan:
         shares = shares_by_pilot(
             transforms, self.skeleton, self.parents, self.turned, self.options.swing
         )
-        changed = (shares > 0) & (shares < 1)
-        if changed.any():
+        is_reduced = (shares > 0) & (shares < 1)
+        if is_reduced.any():
             self._sample(shares)
-        return bool(changed.any())
+        return bool(is_reduced.any())
 
     def _sample(self, shares: Floats, anew: bool = False) -> None:
         self.rotations, self.bends, self.partners = control_turns(
@@ -125,17 +125,18 @@ class ControlPlan:
         for r in self.reaches:
             for b in {r.control, r.pole} - {-1} if r.anchor >= 0 else ():
                 leaders[b].add(r.anchor)
-        for b, others in enumerate(self.facts.bent_by):
-            leaders[b] |= others
+        for b, benders in enumerate(self.facts.bent_by):
+            leaders[b] |= benders
         return closure(leaders, *np.flatnonzero(self.skeleton.deform).tolist(), *asked)
 
     def _find_whole(self) -> Bools:
         """Returns (m,) bool: controls that carry the whole rig and do not deform anything
         themselves."""
-        deform, whole = np.flatnonzero(self.skeleton.deform), self.controls & ~self.skeleton.deform
-        for b in np.flatnonzero(whole):
-            whole[b] = self.relations.carried(int(b)).issuperset(deform)
-        return whole
+        deform = np.flatnonzero(self.skeleton.deform)
+        carriers = self.controls & ~self.skeleton.deform
+        for b in np.flatnonzero(carriers):
+            carriers[b] = self.relations.carried(int(b)).issuperset(deform)
+        return carriers
 
     def _sample_shifts(self) -> Floats:
         skeleton, options, can_move = self.skeleton, self.options, self.facts.can_move
@@ -152,14 +153,14 @@ class ControlPlan:
         """Transforms {bone: (p, 4, 4)} that move the controls of limbs to their positions."""
         partners, options = self.partners, self.options
         ends = {r.control: r for r in self.reaches}
-        which = np.zeros(len(self.controls), bool)
-        which[list(ends)] = True
-        u = numbers(options.pose_count, which, options.seed ^ REACHES, partners)
-        found: dict[int, Floats] = {}
+        is_control = np.zeros(len(self.controls), bool)
+        is_control[list(ends)] = True
+        u = numbers(options.pose_count, is_control, options.seed ^ REACHES, partners)
+        transforms: dict[int, Floats] = {}
         for r in self.reaches:
-            found[r.control] = np.tile(np.eye(4), (options.pose_count, 1, 1))
+            transforms[r.control] = np.tile(np.eye(4), (options.pose_count, 1, 1))
             if r.pole >= 0:
-                found.setdefault(r.pole, found[r.control].copy())
+                transforms.setdefault(r.pole, transforms[r.control].copy())
         for k in range(options.pose_count):
             for r in self.reaches:
                 partner = -1 if partners is None else int(partners[r.control])
@@ -170,10 +171,10 @@ class ControlPlan:
                     x[1:] = 1 - x[1:]
                 pair = reach(of.root, of.end, of.length, x, options.swing)
                 moved, turn = (mirrored(each) if is_image else each for each in pair)
-                found[r.control][k] = moved
+                transforms[r.control][k] = moved
                 if r.pole >= 0:
-                    found[r.pole][k] = turn
-        return found
+                    transforms[r.pole][k] = turn
+        return transforms
 
     def _sample_switches(self) -> list[tuple[Switch, int]]:
         """Returns [(switch, pairs of poses in which it is on: every second pair, or every second
@@ -183,7 +184,7 @@ class ControlPlan:
 
     def _find_bases(self, poses: int) -> dict[int, Floats]:
         """Returns {bone: (p, 4, 4) transform in its own rest space}."""
-        found = {}
+        bases = {}
         for b in np.flatnonzero(self.controls).tolist():
             head, turn = self.skeleton.heads[b], self.rotations[:, b]
             transforms = np.tile(np.eye(4), (poses, 1, 1))
@@ -191,19 +192,19 @@ class ControlPlan:
             transforms[:, :3, 3] = head - turn @ head + self.shifts[:, b]
             if b in self.places:
                 transforms = self.places[b] @ transforms
-            found[b] = self.in_rest(b, transforms)
-        return found
+            bases[b] = self.in_rest(b, transforms)
+        return bases
 
     def in_rest(self, b: int, transforms: Floats) -> Floats:
         """The motion of bone b in its own rest space for transforms (..., 4, 4) in armature
         space."""
         rest = self.facts.rest[b]
-        own = inverse(rest) @ transforms @ rest
+        motion = inverse(rest) @ transforms @ rest
         if not self.facts.own_axes[b]:
-            up = self.skeleton.parents[b]
-            axes = rest if up < 0 else inverse(self.facts.rest[up]) @ rest
-            own[..., :3, 3] = own[..., :3, 3] @ axes[:3, :3].T
-        return own
+            parent = self.skeleton.parents[b]
+            axes = rest if parent < 0 else inverse(self.facts.rest[parent]) @ rest
+            motion[..., :3, 3] = motion[..., :3, 3] @ axes[:3, :3].T
+        return motion
 
     def whole_poses(
         self,

@@ -29,38 +29,38 @@ def skeleton_from_joints(
     m = len(heads)
     if not m:
         raise ValueError("joints is empty: at least one joint is needed")
-    above = np.asarray(parents)
-    if above.shape != (m,) or above.dtype.kind not in "iu":
+    links = np.asarray(parents)
+    if links.shape != (m,) or links.dtype.kind not in "iu":
         raise ValueError(
-            f"parents has shape {above.shape} and dtype {above.dtype}: expected ({m},), integers"
+            f"parents has shape {links.shape} and dtype {links.dtype}: expected ({m},), integers"
         )
-    above = above.astype(np.int32)
-    wrong = np.flatnonzero((above < -1) | (above >= m) | (above == np.arange(m)))
-    if len(wrong):
-        k = int(wrong[0])
-        raise ValueError(f"parents[{k}] is {above[k]}: must be another of the {m} joints, or -1")
-    bone = bone_in_circle(above)
+    links = links.astype(np.int32)
+    invalid = np.flatnonzero((links < -1) | (links >= m) | (links == np.arange(m)))
+    if len(invalid):
+        k = int(invalid[0])
+        raise ValueError(f"parents[{k}] is {links[k]}: must be another of the {m} joints, or -1")
+    bone = bone_in_circle(links)
     if bone is not None:
         raise ValueError(f"parents form a cycle from joint {bone}")
-    ends = _ends(heads, above) if tails is None else _floats("tails", tails, m)
-    own = _names(names, m)
-    moves = np.ones(m, bool) if deform is None else np.asarray(deform)
-    if moves.shape != (m,) or moves.dtype != bool:
+    ends = _ends(heads, links) if tails is None else _floats("tails", tails, m)
+    bone_names = _names(names, m)
+    flags = np.ones(m, bool) if deform is None else np.asarray(deform)
+    if flags.shape != (m,) or flags.dtype != bool:
         raise ValueError(
-            f"deform has shape {moves.shape} and dtype {moves.dtype}: expected ({m},), booleans"
+            f"deform has shape {flags.shape} and dtype {flags.dtype}: expected ({m},), booleans"
         )
-    if not moves.any():
+    if not flags.any():
         raise ValueError("deform is False for all joints")
     rolls = np.full((m, 3), np.nan) if roll_axes is None else _floats("roll_axes", roll_axes, m)
     across = _across(ends - heads)
-    known: Any = np.isfinite(rolls).all(axis=1)
+    has_roll: Any = np.isfinite(rolls).all(axis=1)
     return skeleton_type(
-        own,
+        bone_names,
         heads,
         ends,
-        above,
-        np.where(known[:, None], rolls, across),
-        moves,
+        links,
+        np.where(has_roll[:, None], rolls, across),
+        flags,
         np.full((m, 3, 2), np.nan),
         np.arange(m),
     )
@@ -68,41 +68,41 @@ def skeleton_from_joints(
 
 def _floats(name: str, values: Any, count: int | None) -> Floats:
     try:
-        found = np.array(values, np.float64)
+        array = np.array(values, np.float64)
     except (TypeError, ValueError):
         raise ValueError(f"{name} is not an array of numbers") from None
-    if found.ndim != 2 or found.shape[1] != 3 or (count is not None and len(found) != count):
-        wanted = "n" if count is None else count
-        raise ValueError(f"{name} has shape {found.shape}: expected ({wanted}, 3)")
-    if name != "roll_axes" and not np.isfinite(found).all():
-        row = int(np.flatnonzero(~np.isfinite(found).all(axis=1))[0])
-        raise ValueError(f"{name}[{row}] is {found[row]}: must be finite")
-    return found
+    if array.ndim != 2 or array.shape[1] != 3 or (count is not None and len(array) != count):
+        rows = "n" if count is None else count
+        raise ValueError(f"{name} has shape {array.shape}: expected ({rows}, 3)")
+    if name != "roll_axes" and not np.isfinite(array).all():
+        row = int(np.flatnonzero(~np.isfinite(array).all(axis=1))[0])
+        raise ValueError(f"{name}[{row}] is {array[row]}: must be finite")
+    return array
 
 
 def _names(names: Iterable[object] | None, m: int) -> list[str]:
-    own = [f"joint {k}" for k in range(m)] if names is None else list(map(str, names))
-    if len(own) != m:
-        raise ValueError(f"names has {len(own)} entries, but there are {m} joints")
-    if len(set(own)) < m:
-        twice = next(name for k, name in enumerate(own) if name in own[:k])
-        raise ValueError(f"names contains {twice!r} twice")
-    return own
+    texts = [f"joint {k}" for k in range(m)] if names is None else list(map(str, names))
+    if len(texts) != m:
+        raise ValueError(f"names has {len(texts)} entries, but there are {m} joints")
+    if len(set(texts)) < m:
+        duplicate = next(name for k, name in enumerate(texts) if name in texts[:k])
+        raise ValueError(f"names contains {duplicate!r} twice")
+    return texts
 
 
 def _ends(heads: Floats, parents: Any) -> Floats:
     """Tails for display, (m, 3): at the nearest child, or continuing in the direction of the
     parent. The tails have no other effect, because bone directions are read from the joints."""
-    up = parents.clip(0)
-    ways = heads - heads[up]
+    sources = parents.clip(0)
+    ways = heads - heads[sources]
     lengths = np.where(parents >= 0, np.linalg.norm(ways, axis=1), 0)
-    apart = lengths > 0
+    is_apart = lengths > 0
     size = float(np.ptp(heads, axis=0).max()) or 1.0
-    ends = heads + np.where(apart[:, None], ways / 2, (0, 0, 0.05 * size))
-    children = np.flatnonzero(apart)
+    ends = heads + np.where(is_apart[:, None], ways / 2, (0, 0, 0.05 * size))
+    children = np.flatnonzero(is_apart)
     children = children[np.lexsort((lengths[children], parents[children]))]
-    _parents, first = np.unique(parents[children], return_index=True)
-    nearest = children[first]
+    _parents, begins = np.unique(parents[children], return_index=True)
+    nearest = children[begins]
     ends[parents[nearest]] = heads[parents[nearest]] + ways[nearest]
     return ends
 
@@ -110,5 +110,5 @@ def _ends(heads: Floats, parents: Any) -> Floats:
 def _across(along: Floats) -> Floats:
     """Unit vectors across bones, (m, 3)."""
     axis = np.eye(3)[np.abs(along).argmin(axis=1)]
-    found = np.cross(np.cross(along, axis), along)
-    return found / np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-300)
+    vectors = np.cross(np.cross(along, axis), along)
+    return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-300)

@@ -62,32 +62,32 @@ class Joints:
     def motion(self, transforms: Floats, segments: Floats) -> Motion:
         """The Motion in poses, given the transforms (p, m, 3, 4) of all bones and (p, j, 3, 4) of
         segments."""
-        posed, inside = square(transforms[:, self.bones]), square(segments)
-        good = _usable(posed)
-        posed[~good] = inside[~good[:, self.owner]] = np.eye(4)
-        back = _inverse(posed)
-        own = np.where((self.up < 0)[:, None, None], np.eye(4), back[:, self.up]) @ posed
-        inside = back[:, self.owner] @ inside
-        inside[~_usable(inside)] = np.eye(4)
-        off = np.linalg.norm(_moved(own, self.heads) - self.heads, axis=-1)
+        posed, of_segments = square(transforms[:, self.bones]), square(segments)
+        is_usable = _usable(posed)
+        posed[~is_usable] = of_segments[~is_usable[:, self.owner]] = np.eye(4)
+        inverses = _inverse(posed)
+        own = np.where((self.up < 0)[:, None, None], np.eye(4), inverses[:, self.up]) @ posed
+        of_segments = inverses[:, self.owner] @ of_segments
+        of_segments[~_usable(of_segments)] = np.eye(4)
+        offsets = np.linalg.norm(_moved(own, self.heads) - self.heads, axis=-1)
         stretch = np.linalg.svd(own[..., :3, :3], compute_uv=False)
-        whole = good & (good[:, self.up] | (self.up < 0)) & (off <= self.loose)
-        whole &= (stretch[..., 0] <= MOST_STRETCH) & (stretch[..., 2] * MOST_STRETCH >= 1)
-        own[~whole] = np.eye(4)
-        return Motion(own, inside, ~whole)
+        is_whole = is_usable & (is_usable[:, self.up] | (self.up < 0)) & (offsets <= self.loose)
+        is_whole &= (stretch[..., 0] <= MOST_STRETCH) & (stretch[..., 2] * MOST_STRETCH >= 1)
+        own[~is_whole] = np.eye(4)
+        return Motion(own, of_segments, ~is_whole)
 
     def extent(self, motion: Motion) -> Floats:
         """How far each joint moves, (d,), in units of its length: the root mean square over the
         poses, for the head and for points one length away from it along each axis."""
-        found = self._extent(motion.own, slice(None))
-        np.maximum.at(found, self.owner, self._extent(motion.segments, self.owner))
-        return found
+        extents = self._extent(motion.own, slice(None))
+        np.maximum.at(extents, self.owner, self._extent(motion.segments, self.owner))
+        return extents
 
     def _extent(self, transforms: Floats, which: slice | Integers) -> Floats:
         heads, lengths = self.heads[which], self.lengths[which]
         corners = heads + np.vstack([np.zeros(3), np.eye(3)])[:, None] * lengths[:, None]
-        off = np.stack([_moved(transforms, corner) - corner for corner in corners])
-        return np.sqrt((off**2).sum(axis=-1).mean(axis=(0, 1))) / lengths
+        offsets = np.stack([_moved(transforms, corner) - corner for corner in corners])
+        return np.sqrt((offsets**2).sum(axis=-1).mean(axis=(0, 1))) / lengths
 
     def composed(self, motion: Motion) -> tuple[Floats, Floats]:
         """Returns the motion as transforms from rest: (transforms (p, d, 3, 4), segments (p, j, 3,
@@ -100,12 +100,12 @@ class Joints:
 
     def own_turns(self, skeleton: Skeleton, options: Options) -> Floats:
         """The transforms (p, d, 4, 4) of joints if each turns on its own, within its limits."""
-        every = np.ones(len(skeleton.names))
-        turns = control_turns(skeleton, skeleton.deform, every, options)[0][:, self.bones]
-        found = np.tile(np.eye(4), (*turns.shape[:2], 1, 1))
-        found[..., :3, :3] = turns
-        found[..., :3, 3] = self.heads - np.einsum("pdij,dj->pdi", turns, self.heads)
-        return found
+        shares = np.ones(len(skeleton.names))
+        turns = control_turns(skeleton, skeleton.deform, shares, options)[0][:, self.bones]
+        transforms = np.tile(np.eye(4), (*turns.shape[:2], 1, 1))
+        transforms[..., :3, :3] = turns
+        transforms[..., :3, 3] = self.heads - np.einsum("pdij,dj->pdi", turns, self.heads)
+        return transforms
 
     def still(self, motion: Motion, turns: Floats) -> Bools:
         """Returns (d,) bool: joints that do not move although their limits would allow it. turns:
@@ -127,8 +127,8 @@ def complete(
     torn_off = motion.torn.mean(axis=0) > TORN_OFTEN
     alone = torn_off | joints.still(motion, turns)
     motion.own[:, torn_off] = np.eye(4)
-    turned = motion.torn | alone
-    motion.own[turned] = (motion.own @ turns)[turned]
+    replaced = motion.torn | alone
+    motion.own[replaced] = (motion.own @ turns)[replaced]
     return motion, alone
 
 
@@ -157,20 +157,20 @@ class Mirror:
 
 def square(transforms: Floats) -> Floats:
     """Extends (..., 3, 4) to square matrices (..., 4, 4)."""
-    found = np.zeros((*transforms.shape[:-2], 4, 4))
-    found[..., :3, :], found[..., 3, 3] = transforms, 1
-    return found
+    matrices = np.zeros((*transforms.shape[:-2], 4, 4))
+    matrices[..., :3, :], matrices[..., 3, 3] = transforms, 1
+    return matrices
 
 
 def _inverse(transforms: Floats) -> Floats:
     """Inverts affine maps (..., 4, 4)."""
     x, y, z = np.moveaxis(transforms[..., :3, :3], -1, 0)  # columns
     rows = np.stack([np.cross(y, z), np.cross(z, x), np.cross(x, y)], axis=-2)
-    found = np.zeros_like(transforms)
-    found[..., :3, :3] = rows / (x * rows[..., 0, :]).sum(axis=-1)[..., None, None]
-    found[..., :3, 3] = -np.einsum("...ij,...j->...i", found[..., :3, :3], transforms[..., :3, 3])
-    found[..., 3, 3] = 1
-    return found
+    result = np.zeros_like(transforms)
+    result[..., :3, :3] = rows / (x * rows[..., 0, :]).sum(axis=-1)[..., None, None]
+    result[..., :3, 3] = -np.einsum("...ij,...j->...i", result[..., :3, :3], transforms[..., :3, 3])
+    result[..., 3, 3] = 1
+    return result
 
 
 def _usable(transforms: Floats) -> Bools:

@@ -66,13 +66,13 @@ def mirrored(limbs: list[LimbShift], symmetry: Symmetry) -> list[LimbShift]:
     shifted."""
     partners, _point, normal = symmetry
     shifts = {limb.bone: limb.shift for limb in limbs}
-    found = []
+    symmetric = []
     for bone, shift, bones in limbs:
-        other = shifts.get(int(partners[bone]))
-        if other is not None:
-            shift = (shift + other - 2 * (other @ normal) * normal) / 2
-        found.append(LimbShift(bone, shift, bones))
-    return found
+        opposite = shifts.get(int(partners[bone]))
+        if opposite is not None:
+            shift = (shift + opposite - 2 * (opposite @ normal) * normal) / 2
+        symmetric.append(LimbShift(bone, shift, bones))
+    return symmetric
 
 
 class _Skins(NamedTuple):
@@ -91,26 +91,26 @@ def _skins(points: Floats, triangles: Integers, rows: SparseWeights, skeleton: S
     along = skeleton.tails - skeleton.heads
     lengths = np.linalg.norm(along, axis=1)
     axes = along / np.where(lengths > 0, lengths, 1)[:, None]
-    to = points[vertices] - skeleton.heads[bones]
-    place = (to * axes[bones]).sum(axis=1)
-    within = (place >= 0) & (place <= lengths[bones]) & skeleton.deform[bones]
-    vertices, bones = vertices[within], bones[within]
-    to = to[within] - place[within, None] * axes[bones]
-    share = rows.weights[entries][within] * vertex_areas(points, triangles)[vertices]
+    offset = points[vertices] - skeleton.heads[bones]
+    position = (offset * axes[bones]).sum(axis=1)
+    is_beside = (position >= 0) & (position <= lengths[bones]) & skeleton.deform[bones]
+    vertices, bones = vertices[is_beside], bones[is_beside]
+    offset = offset[is_beside] - position[is_beside, None] * axes[bones]
+    share = rows.weights[entries][is_beside] * vertex_areas(points, triangles)[vertices]
     total = np.bincount(bones, share, m)
     total = np.where(total > 0, total, 1)
-    sums = [np.bincount(bones, share * to[:, k], m) for k in range(3)]
+    sums = [np.bincount(bones, share * offset[:, k], m) for k in range(3)]
     offsets = np.stack(sums, axis=1) / total[:, None]
-    squares = np.bincount(bones, share * ((to - offsets[bones]) ** 2).sum(axis=1), m)
-    known = (np.bincount(bones, share > 0, m) >= LEAST) & (lengths > 0)
+    squares = np.bincount(bones, share * ((offset - offsets[bones]) ** 2).sum(axis=1), m)
+    is_known = (np.bincount(bones, share > 0, m) >= LEAST) & (lengths > 0)
     across = np.eye(3) - axes[:, :, None] * axes[:, None, :]
-    return _Skins(offsets, np.sqrt(squares / total), across, known)
+    return _Skins(offsets, np.sqrt(squares / total), across, is_known)
 
 
 def _shifted(skins: _Skins, hangs: Bools) -> list[LimbShift]:
-    found: list[LimbShift] = []
+    shifted: list[LimbShift] = []
     for bone in np.flatnonzero(skins.known).tolist():
-        if any(hangs[bone, limb.bone] for limb in found):
+        if any(hangs[bone, limb.bone] for limb in shifted):
             continue
         limb = np.flatnonzero(hangs[:, bone] & skins.known)
         offsets, across = skins.offsets[limb], skins.across[limb]
@@ -120,9 +120,9 @@ def _shifted(skins: _Skins, hangs: Bools) -> list[LimbShift]:
         shift = ways @ ((ways.T @ offsets.sum(axis=0)) / values)
         size, expected = np.linalg.norm(shift), across @ shift
         agree = np.linalg.norm(offsets - expected, axis=1) <= CONFIRMS * size
-        far = np.linalg.norm(expected, axis=1)
-        outside = (far > skins.radii[limb]).mean() >= BESIDE
-        confirms = far >= CONFIRMS * size
-        if size > 0 and agree.all() and outside and confirms.sum() >= ENOUGH:
-            found.append(LimbShift(bone, shift, limb[confirms]))
-    return found
+        distances = np.linalg.norm(expected, axis=1)
+        is_outside = (distances > skins.radii[limb]).mean() >= BESIDE
+        confirms = distances >= CONFIRMS * size
+        if size > 0 and agree.all() and is_outside and confirms.sum() >= ENOUGH:
+            shifted.append(LimbShift(bone, shift, limb[confirms]))
+    return shifted

@@ -157,8 +157,8 @@ class _Joints:
         for none. Partners are found by names, or else by the positions of the joint and its
         parent."""
         images = _image(self.heads, plane)
-        near = WIDE * self.size
-        fits = self.is_named & (_lengths(images - self.heads[self.named]) <= near)
+        tolerance = WIDE * self.size
+        fits = self.is_named & (_lengths(images - self.heads[self.named]) <= tolerance)
         fits &= fits[self.named]
         partners = np.where(fits, self.named, -1)
         free = np.flatnonzero(~fits)
@@ -169,26 +169,26 @@ class _Joints:
             heads, tails, images = heads[free], tails[free], images[free]
             alike = alike[np.ix_(free, free)]
         tail_images, count = _image(tails, plane), len(free)
-        first, least = np.zeros(count, int), np.full(count, np.inf)
+        nearest, lowest = np.zeros(count, int), np.full(count, np.inf)
         unpaired = np.zeros(count, bool)
-        for rows, columns in close_pairs(images, heads, np.full(count, near)):
-            off = _lengths(images[rows] - heads[columns])
-            is_near = (off <= near) & alike[rows, columns]
+        for rows, columns in close_pairs(images, heads, np.full(count, tolerance)):
+            distances = _lengths(images[rows] - heads[columns])
+            is_near = (distances <= tolerance) & alike[rows, columns]
             if not is_near.any():
                 continue
-            rows, columns, off = rows[is_near], columns[is_near], off[is_near]
+            rows, columns, distances = rows[is_near], columns[is_near], distances[is_near]
             ends = _lengths(tail_images[rows] - tails[columns])
             # Tails decide between bones at one joint, even if they are meaningless.
-            cost = off + TAIL * np.minimum(ends, self.size)
+            cost = distances + TAIL * np.minimum(ends, self.size)
             begins = np.flatnonzero(np.diff(rows, prepend=-1))
             row = rows[begins]
-            least[row] = np.minimum.reduceat(cost, begins)
-            equal = np.where(cost == least[rows], columns, count)
-            first[row] = np.minimum.reduceat(equal, begins)
-            tied = (cost <= least[rows] + SAME * self.size).astype(int)
+            lowest[row] = np.minimum.reduceat(cost, begins)
+            equal = np.where(cost == lowest[rows], columns, count)
+            nearest[row] = np.minimum.reduceat(equal, begins)
+            tied = (cost <= lowest[rows] + SAME * self.size).astype(int)
             unpaired[row] = np.add.reduceat(tied, begins) == 1
-        mutual = np.isfinite(least) & unpaired & (first[first] == self.own[:count])
-        partners[free[mutual]] = free[first[mutual]]
+        mutual = np.isfinite(lowest) & unpaired & (nearest[nearest] == self.own[:count])
+        partners[free[mutual]] = free[nearest[mutual]]
         return self._alike_above(partners, ~fits)
 
     def _alike_above(self, partners: Integers, asked: Bools) -> Integers:
@@ -196,11 +196,11 @@ class _Joints:
         chain across the plane, the joints are images of each other, but the bones are not."""
         while True:
             up, opposites = self.up, np.maximum(partners, 0)
-            good = (up == up[opposites]) | ((up >= 0) & (partners[up] == up[opposites]))
-            bad = asked & (partners >= 0) & ~good
-            if not bad.any():
+            is_right = (up == up[opposites]) | ((up >= 0) & (partners[up] == up[opposites]))
+            is_wrong = asked & (partners >= 0) & ~is_right
+            if not is_wrong.any():
                 return partners
-            partners[bad] = -1
+            partners[is_wrong] = -1
 
 
 def _lengths(vectors: Floats) -> Floats:

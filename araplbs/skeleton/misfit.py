@@ -74,23 +74,23 @@ def misfit_of(points: Floats, skeleton: Skeleton) -> Misfit | None:
     mistakes = [[Misfit(turn=("Z", 180))]]
     if not _fits(joints, low, high):
         mistakes = _mistakes(joints, low, high)
-    some = points[:: 1 + len(points) // MOST_POINTS]
+    sample = points[:: 1 + len(points) // MOST_POINTS]
     # Other tails may have been computed from this mesh.
     ends = skeleton.heads[bones], skeleton.drawn_tails[bones]
-    most = CLOSER * _away(some, *ends)
+    limit = CLOSER * _away(sample, *ends)
     for alike in mistakes:
         fitting = [each for each in alike if _fits(each.applied(joints), low, high)]
-        away = [_away(some, *map(each.applied, ends)) for each in fitting]
-        if away and min(away) <= most:
-            return fitting[int(np.argmin(away))]
+        gaps = [_away(sample, *map(each.applied, ends)) for each in fitting]
+        if gaps and min(gaps) <= limit:
+            return fitting[int(np.argmin(gaps))]
     return None
 
 
 def _fits(joints: Floats, low: Floats, high: Floats) -> bool:
     size = float(np.linalg.norm(high - low))
-    inside = ((joints >= low - MARGIN * size) & (joints <= high + MARGIN * size)).all(axis=1)
+    is_inside = ((joints >= low - MARGIN * size) & (joints <= high + MARGIN * size)).all(axis=1)
     share = np.linalg.norm(np.ptp(joints, axis=0)) / max(size, 1e-300)
-    return bool(inside.mean() >= INSIDE and SMALLEST <= share <= LARGEST)
+    return bool(is_inside.mean() >= INSIDE and SMALLEST <= share <= LARGEST)
 
 
 def _mistakes(joints: Floats, low: Floats, high: Floats) -> list[list[Misfit]]:

@@ -37,7 +37,7 @@ def control_turns(
     """Returns (rotations (p, m, 3, 3) of the controls alone, about their heads and in rest
     orientation; bends as in sample()). shares: (m,) factors for the rotations sampled within the
     limits."""
-    own = replace(
+    controls_alone = replace(
         skeleton,
         deform=controls,
         parents=np.full(len(controls), -1, np.int32),
@@ -45,9 +45,9 @@ def control_turns(
         stretch=skeleton.own_stretch & controls,
         control=np.zeros(len(controls), np.int32),
     )
-    symmetry = symmetry_plane(own) if options.symmetric else None
-    apart = replace(options, reach_poses=0.0)  # limbs reach by their IK targets
-    transforms, bends = sample(own, apart, symmetry)
+    symmetry = symmetry_plane(controls_alone) if options.symmetric else None
+    without_reaches = replace(options, reach_poses=0.0)  # limbs reach by their IK targets
+    transforms, bends = sample(controls_alone, without_reaches, symmetry)
     vectors = rotation_vectors(transforms[:, controls, :, :3])
     fixed = ((skeleton.limits[..., 0] > 0) | (skeleton.limits[..., 1] < 0)).any(axis=1)
     vectors *= np.where(fixed, 1, shares)[controls, None]
@@ -70,13 +70,13 @@ def turned_joints(
     turn with it}, a subset of the bones that follow.
     """
     deform = set(np.flatnonzero(skeleton.deform).tolist())
-    found = {}
+    joints_of_controls = {}
     for bone, followers in reached.items():
         joints = set()
         for moved in () if whole[bone] else (followers & deform, turns[bone] & deform):
             joints |= {b for b in moved if parents[b] not in moved}
-        found[bone] = sorted(joints)
-    return found
+        joints_of_controls[bone] = sorted(joints)
+    return joints_of_controls
 
 
 def shares_by_pilot(
@@ -92,16 +92,16 @@ def shares_by_pilot(
     shares = np.zeros(len(skeleton.names))
     excess = np.ones(len(shares))
     turns = nearest_rotations(transforms[:, skeleton.deform, :, :3])
-    whole = np.tile(np.eye(3), (len(transforms), len(shares) + 1, 1, 1))  # the last: no parent
-    whole[:, np.flatnonzero(skeleton.deform)] = turns
-    own = np.swapaxes(whole[:, parents], -1, -2) @ whole[:, :-1]
-    angles = np.linalg.norm(rotation_vectors(own), axis=-1)
+    padded = np.tile(np.eye(3), (len(transforms), len(shares) + 1, 1, 1))  # the last: no parent
+    padded[:, np.flatnonzero(skeleton.deform)] = turns
+    relative = np.swapaxes(padded[:, parents], -1, -2) @ padded[:, :-1]
+    angles = np.linalg.norm(rotation_vectors(relative), axis=-1)
     if swing > 0:
         excess = np.sqrt((angles**2).mean(axis=0)) / (swing / math.sqrt(3))
-    for bone, turned in joints.items():
-        if turned:
-            most = excess[turned].max()
-            shares[bone] = 1 / most if most > TOLERATED else 1
+    for bone, bones in joints.items():
+        if bones:
+            largest = excess[bones].max()
+            shares[bone] = 1 / largest if largest > TOLERATED else 1
     return shares
 
 
@@ -113,36 +113,36 @@ def deform_parents(skeleton: Skeleton) -> Integers:
     to the nearest bone of the trees joined so far, beginning with the largest tree.
     """
     ends = np.round(np.hstack([skeleton.heads, skeleton.tails]), 5)
-    on = {tuple(ends[b]): b for b in np.flatnonzero(skeleton.deform)}
-    lying = [b if skeleton.deform[b] else on.get(tuple(ends[b]), -1) for b in range(len(ends))]
+    bone_at = {tuple(ends[b]): b for b in np.flatnonzero(skeleton.deform)}
+    twins = [b if skeleton.deform[b] else bone_at.get(tuple(ends[b]), -1) for b in range(len(ends))]
     strict = [b if skeleton.deform[b] else -1 for b in range(len(ends))]
-    for stand_in in (lying, strict):  # coincident bones may form cycles
-        found = _up_the_chain(skeleton.parents, stand_in)
-        roots = _roots(found)
+    for stand_in in (twins, strict):  # coincident bones may form cycles
+        deform_parent = _up_the_chain(skeleton.parents, stand_in)
+        roots = _roots(deform_parent)
         if roots is not None:
             break
-    _join_trees(found, roots, skeleton)
-    return found
+    _join_trees(deform_parent, roots, skeleton)
+    return deform_parent
 
 
 def _up_the_chain(parents: Integers, stand_in: Sequence[Index]) -> Integers:
-    found = np.full(len(parents), -1)
+    parents_found = np.full(len(parents), -1)
     for bone in range(len(parents)):
-        up = parents[bone]
-        while up >= 0 and stand_in[up] in (-1, bone):
-            up = parents[up]
-        found[bone] = stand_in[up] if up >= 0 else -1
-    return found
+        ancestor = parents[bone]
+        while ancestor >= 0 and stand_in[ancestor] in (-1, bone):
+            ancestor = parents[ancestor]
+        parents_found[bone] = stand_in[ancestor] if ancestor >= 0 else -1
+    return parents_found
 
 
 def _roots(parents: Integers) -> Integers | None:
     """The root of the tree of each bone, (m,); None if the parents form a cycle."""
     roots = np.arange(len(parents))
     for _ in range(len(parents)):
-        above = parents[roots] >= 0
-        if not above.any():
+        has_parent = parents[roots] >= 0
+        if not has_parent.any():
             return roots
-        roots = np.where(above, parents[roots], roots)
+        roots = np.where(has_parent, parents[roots], roots)
     return None
 
 
@@ -152,18 +152,18 @@ def _join_trees(parents: Integers, roots: Integers, skeleton: Skeleton) -> None:
     deform = np.flatnonzero(skeleton.deform)
     sizes = np.bincount(roots[deform], minlength=len(parents))
     trees = np.argsort(-sizes, kind="stable")[: np.count_nonzero(sizes)]
-    left, new = trees[1:], deform[roots[deform] == trees[:1]]
-    nearest, away = np.full(len(left), -1), np.full(len(left), np.inf)
-    while len(left):
-        ends = skeleton.heads[new], skeleton.tails[new]
-        to_new = distances(skeleton.heads[left, None], *ends)
+    unjoined, added = trees[1:], deform[roots[deform] == trees[:1]]
+    nearest, gaps = np.full(len(unjoined), -1), np.full(len(unjoined), np.inf)
+    while len(unjoined):
+        ends = skeleton.heads[added], skeleton.tails[added]
+        to_new = distances(skeleton.heads[unjoined, None], *ends)
         closest = to_new.argmin(axis=1)
-        closer = to_new.min(axis=1) < away
-        nearest[closer], away[closer] = new[closest[closer]], to_new.min(axis=1)[closer]
-        first = away.argmin()
-        parents[left[first]] = nearest[first]
-        new = deform[roots[deform] == left[first]]
-        left, nearest, away = (np.delete(each, first) for each in (left, nearest, away))
+        nearer = to_new.min(axis=1) < gaps
+        nearest[nearer], gaps[nearer] = added[closest[nearer]], to_new.min(axis=1)[nearer]
+        tree = gaps.argmin()
+        parents[unjoined[tree]] = nearest[tree]
+        added = deform[roots[deform] == unjoined[tree]]
+        unjoined, nearest, gaps = (np.delete(each, tree) for each in (unjoined, nearest, gaps))
 
 
 def distances(points: Floats, heads: Floats, tails: Floats) -> Floats:
@@ -179,26 +179,26 @@ def numbers(count: int, which: Bools, seed: int, partners: Integers | None) -> F
     for the bones `which` (m,), 0 for all other bones. partners: (m,) bones that share a lattice, or
     None. Both poses of a pair have the same numbers."""
     pairs = (count + 1) // 2
-    found = np.zeros((pairs, len(which), 3))
+    samples = np.zeros((pairs, len(which), 3))
     for b in np.flatnonzero(which):
         partner = -1 if partners is None else partners[b]
-        first: Any = partner if 0 <= partner < b else b
-        rng = np.random.default_rng([seed, first])
+        source: Any = partner if 0 <= partner < b else b
+        rng = np.random.default_rng([seed, source])
         points = (rng.random(3) + np.arange(pairs)[:, None] * LATTICE) % 1
-        found[:, b] = points[rng.permutation(pairs)]
-    return np.repeat(found, 2, axis=0)[:count]
+        samples[:, b] = points[rng.permutation(pairs)]
+    return np.repeat(samples, 2, axis=0)[:count]
 
 
 def shifts(u: Floats, sizes: Floats, partners: Integers | None) -> Floats:
     """Displacements (p, m, 3) of controls, in rest orientation: up to `sizes` (m,) along each axis.
     u: numbers()."""
-    found = (2 * u - 1) * sizes[:, None]
-    found[1::2, :, 0] *= -1
+    displacements = (2 * u - 1) * sizes[:, None]
+    displacements[1::2, :, 0] *= -1
     if partners is not None:
         plane = partners >= 0
-        images = found[::2, partners] * [-1, 1, 1]
-        found[1::2, plane] = images[: len(found[1::2]), plane]
-    return found
+        images = displacements[::2, partners] * [-1, 1, 1]
+        displacements[1::2, plane] = images[: len(displacements[1::2]), plane]
+    return displacements
 
 
 def reach(

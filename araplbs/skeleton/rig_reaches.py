@@ -31,7 +31,7 @@ def find_reaches(
 ) -> list[Reach]:
     """Returns [Reach] for the IK chains. controls (m,) bool: the posed bones; movable (m,) bool:
     the posed bones that can be moved; whole (m,) bool: the bones that carry the whole rig."""
-    found: dict[int, Reach] = {}
+    reaches: dict[int, Reach] = {}
     movable = movable & ~whole
     in_chains = {b for chain in relations.chains for b in chain.bones}
     for chain in relations.chains:
@@ -52,24 +52,24 @@ def find_reaches(
         if np.linalg.norm(end - start) < 1e-3 * chain.length:
             continue
         length = chain.length if len(chain.bones) > 1 else 0.0
-        before = found.get(control)
-        if before is None or before.pole < 0:
-            found[control] = Reach(control, pole, anchor, start, end, length)
+        former = reaches.get(control)
+        if former is None or former.pole < 0:
+            reaches[control] = Reach(control, pole, anchor, start, end, length)
     moving = (controls | relations.driven) & ~whole
-    return _without_circles(list(found.values()), relations, moving)
+    return _without_circles(list(reaches.values()), relations, moving)
 
 
 def _control_of(bone: int, relations: Relations, movable: Bools, in_chains: Collection[int]) -> int:
     """The nearest control that carries the bone, if no bone moved by IK lies between the two; -1
     for none."""
-    seen, row = {bone}, [bone]
+    visited, row = {bone}, [bone]
     while row:
         for b in row:
             if movable[b]:
                 return b
-        passed = [relations.carriers[b] for b in row if b not in in_chains]
-        row = sorted(set[int]().union(*passed) - seen)
-        seen.update(row)
+        carriers = [relations.carriers[b] for b in row if b not in in_chains]
+        row = sorted(set[int]().union(*carriers) - visited)
+        visited.update(row)
     return -1
 
 
@@ -104,19 +104,19 @@ def trials_together(
         if reach.anchor >= 0:
             ties[reach.anchor] |= {reach.control, reach.pole} - {-1}
     joints = np.flatnonzero(deform)
-    known: dict[int, Integers] = {}
+    joints_of_bones: dict[int, Integers] = {}
     poses: list[tuple[dict[Trial, Integers], Bools]] = []
     for trial in trials:
         bone = trial[0]
-        if bone not in known:
+        if bone not in joints_of_bones:
             moved = np.zeros(len(deform) + 1, bool)  # the last: no parent
             moved[list(closure(ties, bone))] = True
-            known[bone] = np.flatnonzero(moved[joints] | moved[parents[joints]])
-        free = [each for each in poses if not each[1][known[bone]].any()]
-        if not free:
-            free = [({}, np.zeros(len(joints), bool))]
-            poses += free
-        pose, taken = free[0]
-        pose[trial] = known[bone]
-        taken[known[bone]] = True
+            joints_of_bones[bone] = np.flatnonzero(moved[joints] | moved[parents[joints]])
+        fitting = [each for each in poses if not each[1][joints_of_bones[bone]].any()]
+        if not fitting:
+            fitting = [({}, np.zeros(len(joints), bool))]
+            poses += fitting
+        pose, is_used = fitting[0]
+        pose[trial] = joints_of_bones[bone]
+        is_used[joints_of_bones[bone]] = True
     return [pose for pose, _taken in poses]

@@ -83,11 +83,11 @@ class Relations:
 
 def turned_around(sets: Sequence[set[int]]) -> list[set[int]]:
     """The inverse relation, as (m) sets of indices."""
-    found: list[set[int]] = [set() for _ in sets]
-    for bone, others in enumerate(sets):
-        for each in others:
-            found[each].add(bone)
-    return found
+    inverse: list[set[int]] = [set() for _ in sets]
+    for bone, targets in enumerate(sets):
+        for target in targets:
+            inverse[target].add(bone)
+    return inverse
 
 
 def closure(
@@ -95,16 +95,16 @@ def closure(
 ) -> set[int]:
     """Indices of these bones and all their direct and indirect followers. known: the closures of
     some bones."""
-    found, work = set(bones), list(bones)
-    while work:
-        bone = work.pop()
+    members, waiting = set(bones), list(bones)
+    while waiting:
+        bone = waiting.pop()
         if known and bone in known:
-            found |= known[bone]
+            members |= known[bone]
             continue
-        more = followers[bone] - found
-        found |= more
-        work += more
-    return found
+        added = followers[bone] - members
+        members |= added
+        waiting += added
+    return members
 
 
 def drives_itself(relations: Relations, skeleton: Skeleton) -> bool:
@@ -125,12 +125,12 @@ def further_controls(
         free = relations.free[bone] and not chosen[bone]
         return bool(free and above not in relations.reached(bone))
 
-    found: set[int] = set()
+    controls: set[int] = set()
     for joint in still:
-        row, seen = [joint], {joint}
+        row, visited = [joint], {joint}
         while row:
             nearest = [b for b in row if turning(b, parents[joint])]
-            found.update(nearest[:1])
-            row = [] if nearest else sorted(set().union(*(leaders[b] for b in row)) - seen)
-            seen.update(row)
-    return sorted(found)
+            controls.update(nearest[:1])
+            row = [] if nearest else sorted(set().union(*(leaders[b] for b in row)) - visited)
+            visited.update(row)
+    return sorted(controls)

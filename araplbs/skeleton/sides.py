@@ -33,20 +33,20 @@ NUMBER = re.compile(r"[._ ]\d+$")  # suffix added to a name by an exporter
 
 def _other(side: str) -> str:
     """The other side in the same case: uppercase, or with a capital first letter."""
-    found = OTHER[side.lower()]
+    side_word = OTHER[side.lower()]
     if side.isupper():
-        return found.upper()
-    return found.capitalize() if side[0].isupper() else found
+        return side_word.upper()
+    return side_word.capitalize() if side[0].isupper() else side_word
 
 
 def other_names(name: str) -> list[str]:
     """Candidate names for the other side: first with all words for sides changed, then with one
     changed at a time, beginning with the last. Empty for a name without a side."""
-    marks = list(SIDE.finditer(name))
-    found = [SIDE.sub(lambda mark: _other(mark[0]), name)] if marks else []
-    for mark in reversed(marks if len(marks) > 1 else []):
-        found.append(name[: mark.start()] + _other(mark[0]) + name[mark.end() :])
-    return found
+    words = list(SIDE.finditer(name))
+    names = [SIDE.sub(lambda mark: _other(mark[0]), name)] if words else []
+    for mark in reversed(words if len(words) > 1 else []):
+        names.append(name[: mark.start()] + _other(mark[0]) + name[mark.end() :])
+    return names
 
 
 def _sideless(name: str) -> Iterable[tuple[str, bool]]:
@@ -60,13 +60,13 @@ def _sideless(name: str) -> Iterable[tuple[str, bool]]:
 @functools.lru_cache(maxsize=REMEMBERED)
 def opposite_bones(names: tuple[str, ...]) -> Integers:
     """The mirror image of each bone by its name, (m,), or the bone itself."""
-    place = {name: bone for bone, name in enumerate(names)}
+    bone_of_name = {name: bone for bone, name in enumerate(names)}
     opposite = np.arange(len(names))
     for bone, name in enumerate(names):
-        others = (place.get(other) for other in other_names(name))
-        found = next((other for other in others if other is not None), bone)
-        if opposite[bone] == bone and opposite[found] == found:
-            opposite[bone], opposite[found] = found, bone
+        candidates = (bone_of_name.get(other) for other in other_names(name))
+        image = next((other for other in candidates if other is not None), bone)
+        if opposite[bone] == bone and opposite[image] == image:
+            opposite[bone], opposite[image] = image, bone
     sides: dict[str, tuple[list[int], list[int]]] = {}
     for bone in np.flatnonzero(opposite == np.arange(len(names))).tolist():
         for rest, is_left in _sideless(names[bone]):

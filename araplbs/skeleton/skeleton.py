@@ -183,21 +183,21 @@ def of_weighted(skeleton: Skeleton, rows: SparseWeights) -> Skeleton:
 
 def bone_in_circle(parents: Integers) -> int | None:
     """A bone that is its own ancestor or below such a bone, None without one."""
-    place, above = np.arange(len(parents)), parents
+    ancestors, above = np.arange(len(parents)), parents
     for _step in range(len(parents).bit_length()):  # doubles the distance to the ancestor
-        place = np.where(place >= 0, above[place], -1)
+        ancestors = np.where(ancestors >= 0, above[ancestors], -1)
         above = np.where(above >= 0, above[above], -1)
-    found = np.flatnonzero(place >= 0)
-    return int(found[0]) if len(found) else None
+    in_circle = np.flatnonzero(ancestors >= 0)
+    return int(in_circle[0]) if len(in_circle) else None
 
 
 def hanging(parents: Integers) -> Bools:
     """Returns (m, m) bool: whether the first bone is the second one or a descendant of it."""
     bones = np.arange(len(parents))
-    found = np.zeros((len(parents),) * 2, bool)
+    is_below = np.zeros((len(parents),) * 2, bool)
     above: Integers = bones
-    while len(bones) and not found[bones, above].all():
-        found[bones, above] = True
+    while len(bones) and not is_below[bones, above].all():
+        is_below[bones, above] = True
         above = parents[above]
         bones, above = bones[above >= 0], above[above >= 0]
-    return found
+    return is_below

@@ -40,11 +40,11 @@ def symmetry_plane(skeleton: Skeleton, points: Floats | None = None) -> Symmetry
     drawn, count = _drawn_partners(skeleton), np.count_nonzero(skeleton.deform)
     if drawn is not None and _has_pairs(drawn) and _paired(drawn) >= DRAWN_SHARE * count:
         return drawn, *PLANE
-    found = find_plane(skeleton, _kinds(skeleton), points)
-    if found is None or _paired(found[0]) < LEAST_SHARE * count:
+    fitted = find_plane(skeleton, _kinds(skeleton), points)
+    if fitted is None or _paired(fitted[0]) < LEAST_SHARE * count:
         return None if drawn is None else (drawn, *PLANE)
-    if drawn is None or (_has_pairs(found[0]) and _paired(found[0]) > _paired(drawn)):
-        return found
+    if drawn is None or (_has_pairs(fitted[0]) and _paired(fitted[0]) > _paired(drawn)):
+        return fitted
     return drawn, *PLANE
 
 
@@ -76,10 +76,10 @@ def reflected(points: Floats, symmetry: Symmetry | None) -> Floats:
 def reflection(symmetry: Symmetry) -> Floats:
     """The reflection as a matrix, (4, 4)."""
     _partners, point, normal = symmetry
-    found = np.eye(4)
-    found[:3, :3] -= 2 * np.outer(normal, normal)
-    found[:3, 3] = 2 * (point @ normal) * normal
-    return found
+    matrix = np.eye(4)
+    matrix[:3, :3] -= 2 * np.outer(normal, normal)
+    matrix[:3, 3] = 2 * (point @ normal) * normal
+    return matrix
 
 
 def _paired(partners: Integers) -> int:
@@ -121,22 +121,22 @@ def _drawn_partners(skeleton: Skeleton) -> Integers | None:
 
     opposite = skeleton.other_side
     named = fits(own, opposite) & (opposite[opposite] == own)
-    middle = np.flatnonzero(named & (opposite == own))  # a star of limbs from one joint?
-    keys = np.column_stack([ends.reshape(m, 6), kinds])[middle]  # equal bones are looked at once
-    _keys, first, place = np.unique(keys, axis=0, return_index=True, return_inverse=True)
-    at_image = [fits(np.full(m, bone), own) & (opposite == own) for bone in middle[first]]
-    named[middle] = np.array([each.sum() < CROWD for each in at_image], bool)[place.ravel()]
+    unpaired = np.flatnonzero(named & (opposite == own))  # a star of limbs from one joint?
+    keys = np.column_stack([ends.reshape(m, 6), kinds])[unpaired]  # equal bones are looked at once
+    _keys, first, key_of_bone = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+    at_image = [fits(np.full(m, bone), own) & (opposite == own) for bone in unpaired[first]]
+    named[unpaired] = np.array([each.sum() < CROWD for each in at_image], bool)[key_of_bone.ravel()]
     sided = deform & deform[opposite] & (opposite != own)
     if np.count_nonzero(named & sided) < LEAST_SHARE * np.count_nonzero(sided):
         return None  # the sides of names are elsewhere
     partners = np.where(named, opposite, -1)
     unnamed = np.flatnonzero(deform & ~named)
-    one = np.full(m, -1)  # the only bone at this position
-    for some in np.array_split(unnamed, 1 + len(unnamed) // AT_ONCE):
-        fitting = fits(some[:, None], unnamed[None])
+    only_image = np.full(m, -1)  # the only bone at this position
+    for block in np.array_split(unnamed, 1 + len(unnamed) // AT_ONCE):
+        fitting = fits(block[:, None], unnamed[None])
         a, b = np.nonzero(fitting & (fitting.sum(axis=1, keepdims=True) == 1))
-        one[some[a]] = unnamed[b]
-    mutual = unnamed[(one[unnamed] >= 0) & (one[one[unnamed]] >= 0)]
-    partners[mutual] = one[mutual]
+        only_image[block[a]] = unnamed[b]
+    mutual = unnamed[(only_image[unnamed] >= 0) & (only_image[only_image[unnamed]] >= 0)]
+    partners[mutual] = only_image[mutual]
     share = np.count_nonzero(partners >= 0) / np.count_nonzero(deform)
     return partners.astype(np.int32) if share >= LEAST_SHARE else None

@@ -87,30 +87,30 @@ def _are_images(first: TwistBone, second: TwistBone) -> bool:
 def _of_limb(
     skeleton: Skeleton, is_deform: Bools, limb: Limb, poses: Floats | None
 ) -> list[TwistBone]:
-    found: list[TwistBone] = []
+    twist_bones: list[TwistBone] = []
     if len(limb.bones) < 2 or len(limb.joints) < 3:
-        return found
+        return twist_bones
     descendants = hanging(skeleton.parents)
-    places = [(limb.bones[0], limb.bones[0], 0)]
+    sources = [(limb.bones[0], limb.bones[0], 0)]
     if limb.feet and skeleton.parents[limb.feet[0]] == limb.bones[1]:
-        places.append((limb.bones[1], limb.feet[0], 1))
-    for bone, source, k in places:
+        sources.append((limb.bones[1], limb.feet[0], 1))
+    for bone, source, k in sources:
         root, end = limb.joints[k : k + 2]
         length = float(np.linalg.norm(end - root))
         own: list[TwistBone] = []
-        near = [
+        conditions = [
             skeleton.parents == bone,
             is_deform,
             ~np.isin(np.arange(len(is_deform)), limb.bones),
         ]
-        for child in np.flatnonzero(np.all(near, axis=0)).tolist():
+        for child in np.flatnonzero(np.all(conditions, axis=0)).tolist():
             chain = np.count_nonzero(descendants[:, child] & is_deform) > 1
             if child in limb.feet or chain or skeleton.kinds[child] != RIGID:
                 continue
             way = skeleton.heads[child] - root
             position = float(way @ (end - root)) / length**2
-            off = float(np.linalg.norm(way - position * (end - root)))
-            if off > OFF_AXIS * length or not -OFF_AXIS < position < 1 + OFF_AXIS / 2:
+            distance = float(np.linalg.norm(way - position * (end - root)))
+            if distance > OFF_AXIS * length or not -OFF_AXIS < position < 1 + OFF_AXIS / 2:
                 continue
             twist = TwistBone(child, bone, source, UNKNOWN, root, end, position)
             share = _share_of_rig(skeleton, twist)
@@ -120,16 +120,16 @@ def _of_limb(
                 own.append(replace(twist, share=share))
             elif _looks_like(skeleton, twist) and not _turns(skeleton, twist, poses):
                 own.append(twist)
-        found += _with_steps(own)
-    return found
+        twist_bones += _with_steps(own)
+    return twist_bones
 
 
 def _with_steps(bones: Sequence[TwistBone]) -> list[TwistBone]:
     """The twist bones of a limb, with equal steps of the twist where the share is unknown."""
-    places, rank = np.unique(
+    positions, rank = np.unique(
         np.round([bone.at for bone in bones], ALIKE_PLACES), return_inverse=True
     )
-    steps = (rank.ravel() + 1.0) / (len(places) + 1)
+    steps = (rank.ravel() + 1.0) / (len(positions) + 1)
     return [
         replace(bone, share=float(step)) if np.isnan(bone.share) else bone
         for bone, step in zip(bones, steps, strict=True)
@@ -246,21 +246,21 @@ def share_weights(
     counts = np.bincount(rows.vertices[free], minlength=rows.count)
     points = points if rigid is None else _middles(points, rigid)
     for limb in dict.fromkeys(bone.limb for bone in bones):
-        own = [bone for bone in bones if bone.limb == limb]
+        twists = [bone for bone in bones if bone.limb == limb]
         entries = np.flatnonzero(free & (rows.bones == limb))
         vertices = rows.vertices[entries]
-        parts = _hats(own, points[vertices])
+        parts = _hats(twists, points[vertices])
         if most:
-            over = counts[vertices] + np.count_nonzero(parts, axis=1) - 1 > most
+            is_over = counts[vertices] + np.count_nonzero(parts, axis=1) - 1 > most
             if to_cut:
                 nearest = np.full(rows.count, np.inf)
                 is_other = free & (rows.bones != limb)
                 np.minimum.at(nearest, rows.vertices[is_other], rows.weights[is_other])
-                least = np.where(parts > 0, parts, np.inf).min(axis=1) * rows.weights[entries]
-                over &= least <= nearest[vertices]
-            parts[over] = np.eye(parts.shape[1])[parts[over].argmax(axis=1)]
+                smallest = np.where(parts > 0, parts, np.inf).min(axis=1) * rows.weights[entries]
+                is_over &= smallest <= nearest[vertices]
+            parts[is_over] = np.eye(parts.shape[1])[parts[is_over].argmax(axis=1)]
         counts[vertices] += np.count_nonzero(parts, axis=1) - 1
-        for bone, part in zip(own, parts.T[1:], strict=True):
+        for bone, part in zip(twists, parts.T[1:], strict=True):
             columns.append((vertices, np.full(len(part), bone.bone), rows.weights[entries] * part))
         columns[0][2][entries] *= parts[:, 0]
     vertices, owner, weights = (np.concatenate(each) for each in zip(*columns, strict=True))
@@ -295,16 +295,16 @@ def _middles(points: Floats, rigid: Integers) -> Floats:
 def _hats(bones: Sequence[TwistBone], points: Floats) -> Floats:
     """The parts (n, 1 + k) of a limb's weight that the limb keeps and that its k twist bones take
     at points (n, 3)."""
-    first = bones[0]
-    coordinates = (points - first.root) @ first.axis / np.linalg.norm(first.end - first.root)
-    end = first.knot(float(first.source == first.limb))
+    twist = bones[0]
+    coordinates = (points - twist.root) @ twist.axis / np.linalg.norm(twist.end - twist.root)
+    end = twist.knot(float(twist.source == twist.limb))
     knots = np.array([bone.knot(bone.share) for bone in bones])
     places = np.unique(np.append(knots, end))
-    taken = [
+    hats = [
         np.interp(
             coordinates, places, np.where(places == knot, 1.0 / np.count_nonzero(knots == knot), 0)
         )
         for knot in knots
     ]
     rest = np.where(np.isin(places, knots), 0.0, 1.0)
-    return np.column_stack([np.interp(coordinates, places, rest), *taken])
+    return np.column_stack([np.interp(coordinates, places, rest), *hats])
