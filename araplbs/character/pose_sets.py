@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from ..base.arrays import Integers
 from ..skeleton.chain_ends import hung_on_ends
 from ..skeleton.poses import Poses, sample
@@ -67,9 +65,5 @@ def with_random(
         return given
     sampled, _bends = sample(problem.skeleton, options, problem.arguments.get("symmetry"), parents)
     sampled = twisted(sampled, problem.twist_bones, problem.skeleton)
-    if given is None or not len(given):
-        return Poses(sampled, None)
-    weights = None
-    if given.weights is not None:
-        weights = np.concatenate([given.weights, np.ones(len(sampled))])
-    return Poses(np.concatenate([given.transforms, sampled]), None, weights=weights)
+    more = Poses(sampled, None)
+    return given.and_more(more) if given is not None and len(given) else more

@@ -120,9 +120,8 @@ def _between(rows: SparseWeights, corners: Integers, at: Floats) -> SparseWeight
     a corner gets exactly the corner's weights."""
     at = np.where(at < 1e-6, 0.0, at)
     at = at / at.sum(axis=1, keepdims=True)
-    places, bones, weights = mixed(rows, corners, at)
-    kept = weights >= LEAST
-    return make_sparse_weights(len(corners), places[kept], bones[kept], weights[kept])
+    rows = mixed(rows, corners, at)
+    return rows.of(rows.weights >= LEAST)
 
 
 def at_most(rows: SparseWeights, most: int) -> SparseWeights:

@@ -32,10 +32,7 @@ def is_worse(before: float | None, after: float | None) -> bool:
 def stretches_more(stretch: Both, drift: Both) -> bool:
     """Whether the surface visibly stretches more than before. Unless the stretch grows by half, it
     may be justified by limbs that follow their bones better. Each argument is (before, after)."""
-    was, now = stretch
-    if was is None or now is None or not is_worse(was, now):
-        return False
-    return much_more(was, now) or not follows_better(*drift)
+    return is_worse(*stretch) and (much_more(*stretch) or not follows_better(*drift))
 
 
 def reasons_worse(facts: dict[str, Any]) -> list[str]:

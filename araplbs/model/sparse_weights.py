@@ -150,6 +150,16 @@ def all_entries(count: int, *parts: tuple[Integers, Integers, Floats]) -> Sparse
     return make_sparse_weights(count, vertices, bones, weights)
 
 
+def summed_entries(
+    count: int, vertices: Integers, bones: Integers, weights: Floats
+) -> SparseWeights:
+    """SparseWeights of `count` vertices, with the sum of all entries of a vertex and a bone."""
+    width = int(bones.max(initial=0)) + 1
+    keys, places = np.unique(vertices * np.int64(width) + bones, return_inverse=True)
+    sums = np.bincount(places.ravel(), weights, len(keys)).astype(float)
+    return make_sparse_weights(count, keys // width, keys % width, sums)
+
+
 def merged(old: SparseWeights, new: SparseWeights, where: Bools) -> SparseWeights:
     """SparseWeights that are `new` at the vertices in the mask, (n,) bool, and `old` elsewhere."""
     kept, taken = old.of(~where[old.vertices]), new.of(where[new.vertices])

@@ -75,12 +75,15 @@ class Poses:
         return self if factor == 1 else replace(self, weights=factor * self.all_weights)
 
     def and_more(self, more: Poses) -> Poses:
-        plain = self.weights is None and more.weights is None
+        """These Poses, then others. The joints of bendy bones are left out if one of them lacks
+        them."""
+        is_plain = self.weights is None and more.weights is None
+        is_rigid = self.joints is None or more.joints is None
         return Poses(
             np.concatenate([self.transforms, more.transforms]),
-            np.concatenate([self.joints, more.joints]),
+            None if is_rigid else np.concatenate([self.joints, more.joints]),
             self.whole or more.whole,
-            None if plain else np.concatenate([self.all_weights, more.all_weights]),
+            None if is_plain else np.concatenate([self.all_weights, more.all_weights]),
             self.posed_by or more.posed_by,
         )
 

@@ -21,7 +21,7 @@ import numpy as np
 from ..base.affine import rotations
 from ..base.arrays import Bools, Floats, Integers
 from ..body.limbs import Limb
-from ..model.sparse_weights import SparseWeights, make_sparse_weights
+from ..model.sparse_weights import SparseWeights, all_entries, summed_entries
 from .bone_names import is_control_name, words_of
 from .poses import RIGID
 from .skeleton import Skeleton, hanging
@@ -263,22 +263,15 @@ def share_weights(
         for bone, part in zip(twists, parts.T[1:], strict=True):
             columns.append((vertices, np.full(len(part), bone.bone), rows.weights[entries] * part))
         columns[0][2][entries] *= parts[:, 0]
-    vertices, owner, weights = (np.concatenate(each) for each in zip(*columns, strict=True))
-    is_positive = weights > 0
-    return make_sparse_weights(
-        rows.count, vertices[is_positive], owner[is_positive], weights[is_positive]
-    )
+    shared = all_entries(rows.count, *columns)
+    return shared.of(shared.weights > 0)
 
 
 def merged_weights(rows: SparseWeights, limbs: Mapping[int, int]) -> SparseWeights:
     """The weights in which each of these bones gives its weights to another: {bone: other}."""
-    width = int(max([*limbs, *limbs.values(), rows.bones.max(initial=0)])) + 1
-    owner = np.arange(width)
+    owner = np.arange(max([*limbs, rows.bones.max(initial=0)]) + 1)
     owner[list(limbs)] = list(limbs.values())
-    keys, positions = np.unique(rows.vertices * width + owner[rows.bones], return_inverse=True)
-    weights = np.zeros(len(keys))
-    np.add.at(weights, positions.ravel(), rows.weights)
-    return make_sparse_weights(rows.count, keys // width, keys % width, weights)
+    return summed_entries(rows.count, rows.vertices, owner[rows.bones], rows.weights)
 
 
 def _middles(points: Floats, rigid: Integers) -> Floats:

@@ -7,15 +7,13 @@ position (Problem.solver()).
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from ..base.arrays import Bools, Floats, Integers
+from ..base.arrays import Floats, Integers
 from ..character.mesh_faults import Shell, Surface, find_shells, nearest_on, untouched
 from ..character.problem import Problem
 from ..model.options import Options
-from ..model.sparse_weights import SparseWeights, all_entries
+from ..model.sparse_weights import SparseWeights, all_entries, summed_entries
 
 LEAST = 1e-4  # smaller weights are dropped
 
@@ -53,44 +51,32 @@ def _follow(
     if not len(own):
         return rows
     corners, at, _heights, _parts = nearest_on(surface, shell.host, surface.vertices[own], threads)
-    return _replaced(rows, own, *mixed(rows, corners, at), most)
+    return _replaced(rows, own, mixed(rows, corners, at), most)
 
 
-def mixed(rows: SparseWeights, corners: Integers, at: Floats) -> tuple[Integers, Integers, Floats]:
-    """Returns (indices (e,), bones (e,), weights (e,)) for points in triangles or tets. corners
-    (k, c): vertices; at (k, c): barycentric coordinates."""
+def mixed(rows: SparseWeights, corners: Integers, at: Floats) -> SparseWeights:
+    """The weights of points in triangles or tets. corners (k, c): vertices; at (k, c): barycentric
+    coordinates."""
     corner, entries = rows.entries_of(corners.reshape(-1))
-    places, bones = corner // corners.shape[1], rows.bones[entries].astype(np.int64)
-    weights = rows.weights[entries] * at.reshape(-1)[corner]
-    stride = int(bones.max(initial=0)) + 1
-    keys, inverse = np.unique(places * stride + bones, return_inverse=True)
-    sums: Any = np.bincount(inverse.reshape(-1), weights)
-    return keys // stride, keys % stride, sums
+    shares = rows.weights[entries] * at.reshape(-1)[corner]
+    return summed_entries(len(corners), corner // corners.shape[1], rows.bones[entries], shares)
 
 
 def _replaced(
-    rows: SparseWeights,
-    own: Integers,
-    places: Integers,
-    bones: Integers,
-    weights: Floats,
-    most: int,
+    rows: SparseWeights, vertices: Integers, new: SparseWeights, most: int
 ) -> SparseWeights:
-    """The rows, with the entries of the vertices `own` replaced by new ones, normalized and limited
-    to `most` bones. places: indices in `own`."""
-    kept = weights >= LEAST
-    places, bones, weights = places[kept], bones[kept], weights[kept]
+    """The rows, with those of these vertices replaced by new ones, normalized and limited to `most`
+    bones."""
+    new = new.of(new.weights >= LEAST)
     if most:
-        order = np.lexsort((bones, -weights, places))
-        starts = np.searchsorted(places[order], np.arange(len(own)))
+        owners = new.vertices
+        order = np.lexsort((new.bones, -new.weights, owners))
         rank = np.empty(len(order), np.int64)
-        rank[order] = np.arange(len(order)) - starts[places[order]]
-        few = rank < most
-        places, bones, weights = places[few], bones[few], weights[few]
-    sums: Any = np.bincount(places, weights, len(own))
-    given: Bools = sums > 0
-    weights = weights / sums[places]
+        rank[order] = np.arange(len(order)) - new.start[owners[order]]
+        new = new.of(rank < most)
+    sums = new.sums()
     stays = np.ones(rows.count, bool)
-    stays[own[given]] = False
-    old = stays[rows.vertices]
-    return all_entries(rows.count, rows.of(old).columns, (own[places], bones, weights))
+    stays[vertices[sums > 0]] = False
+    weights = new.weights / sums[new.vertices]
+    replaced = vertices[new.vertices], new.bones, weights
+    return all_entries(rows.count, rows.of(stays[rows.vertices]).columns, replaced)

@@ -17,7 +17,7 @@ from ..character.pose_sets import pose_set
 from ..character.problem import Problem
 from ..measures.energy import energy
 from ..model.options import Options
-from ..model.sparse_weights import SparseWeights, make_sparse_weights
+from ..model.sparse_weights import SparseWeights
 from .follow_host import mixed
 from .solve import Solution, check, initial_rows, iterate_to_end, report_deformation
 from .tet_mesh import TetMesh, fill, read_tets
@@ -121,15 +121,11 @@ class Embedding:
     def transfer(self, rows: SparseWeights, excluded: tuple[Any, Any], most: int) -> SparseWeights:
         """The SparseWeights of the surface, with at most `most` bones per vertex (0: unlimited), no
         weight below LEAST_WEIGHT, no weight for the excluded pairs (vertices, bones), and sum 1."""
-        vertices, bones, weights = mixed(rows, self.corners, self.coordinates)
-        stride = self.bones
-        keys = vertices * stride + bones
-        left_out = np.asarray(excluded[0], np.int64) * stride + np.asarray(excluded[1], np.int64)
-        keep = self._spare(keys // stride, ~np.isin(keys, left_out))
-        keys, weights = keys[keep], weights[keep]
-        keep = self._spare(keys // stride, weights >= LEAST_WEIGHT)
-        keys, weights = keys[keep], weights[keep]
-        rows = make_sparse_weights(len(self.corners), keys // stride, keys % stride, weights)
+        rows = mixed(rows, self.corners, self.coordinates)
+        left_out = np.asarray(excluded[0], np.int64) * self.bones + np.asarray(excluded[1])
+        keys = rows.vertices * self.bones + rows.bones
+        rows = rows.of(self._spare(rows.vertices, ~np.isin(keys, left_out)))
+        rows = rows.of(self._spare(rows.vertices, rows.weights >= LEAST_WEIGHT))
         if most:
             rows = rows.cut_down(most, np.zeros(len(rows.bones), bool))
         return rows._replace(weights=rows.weights / rows.sums()[rows.vertices])
