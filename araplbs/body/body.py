@@ -212,24 +212,30 @@ def _with_trunk(
     hips, chest = (
         float(np.mean([limb.root for limb in body.legs[k]], axis=0) @ body.forward) for k in (0, -1)
     )
-    farthest, found = {"neck": 0.0, "tail": 0.0}, {}
+    ends = []  # (bones, position of the end, way to it) of chains in the middle, all forward
     for chain in chains:
         bones = list(itertools.takewhile(middle.__contains__, chain.bones))
-        if not bones or bones[0] in {*behind, *before}:
-            continue
-        last = chain.joints[min(len(bones), len(chain.joints) - 1)]
-        end, ahead = float(last @ body.forward), float((last - chain.root) @ body.forward)
-        for name, far, leads in (("neck", end - chest, ahead), ("tail", hips - end, -ahead)):
-            if min(far, leads) > LEAST_TRUNK * size and far > farthest[name]:
-                farthest[name], found[name] = far, bones
-    neck, tail = found.get("neck", []), found.get("tail", [])
-    middle_of_back = (hips + chest) / 2
-    spine = spine or [b for b in neck if tree.heads[b] @ body.forward < middle_of_back]
-    neck = _to_the_head(tree, [b for b in neck if b not in spine])
-    tail = [b for b in tail if tree.heads[b] @ body.forward < middle_of_back or body.is_biped]
+        if bones and bones[0] not in {*behind, *before}:
+            last = chain.joints[min(len(bones), len(chain.joints) - 1)]
+            ahead = float((last - chain.root) @ body.forward)
+            ends.append((bones, float(last @ body.forward), ahead))
+    least = LEAST_TRUNK * size
+    tail = _longest([(bones, hips - end, -ahead) for bones, end, ahead in ends], least)
     if body.is_biped:
         return replace(body, tail=tuple(tail))
+    neck = _longest([(bones, end - chest, ahead) for bones, end, ahead in ends], least)
+    back = (hips + chest) / 2
+    spine = spine or [b for b in neck if tree.heads[b] @ body.forward < back]
+    neck = _to_the_head(tree, [b for b in neck if b not in spine])
+    tail = [b for b in tail if tree.heads[b] @ body.forward < back]
     return replace(body, spine=tuple(spine), neck=tuple(neck), tail=tuple(tail))
+
+
+def _longest(chains: list[tuple[list[int], float, float]], least: float) -> list[int]:
+    """The bones of the chain that reaches farthest, [] if none does by more than `least`. chains:
+    their bones, reach and length."""
+    chains = [chain for chain in chains if min(chain[1:]) > least]
+    return max(chains, key=lambda chain: chain[1])[0] if chains else []
 
 
 def _to_the_head(tree: Tree, neck: list[int]) -> list[int]:

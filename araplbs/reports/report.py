@@ -20,7 +20,6 @@ from ..model.sparse_weights import SparseWeights
 from ..skeleton.bone_distances import has_skin
 from ..skeleton.chain_ends import marked_ends
 from ..skeleton.poses import BONE_BY_BONE, BY_CONTROLS, FURTHER
-from ..skeleton.skeleton import Skeleton
 from ..solvers.solve import Solution
 from .doubts import MUCH, doubt_about, torn_off
 from .notes import bare_bones
@@ -44,7 +43,12 @@ SLOW = (
     "computed by plain loops, which take longer. Please report it (Report a Problem)"
 )
 
-# The engine's report of the responses of bones, by index.
+# Entries of the engine's report that stay as they are, and those with indices of bones.
+COPIED = (
+    "welded parts linked_parts links deforming_bones poses iterations energy_before energy_after "
+    "most_influences mean_influences symmetric_bones unknowns damping collapsed_triangles "
+    "far_vertices rigid_parts found_rigid_parts"
+)
 ANSWERS = ("held_bones", "deaf_bones", "skinless_bones", "inner_bones")
 
 
@@ -105,15 +109,7 @@ def make_report(
     linear_algebra: "OpenBLAS", or "plain loops" if OpenBLAS computes wrongly on this processor.
     """
     facts = solution.report
-    bones, torn = problem.skeleton.names, torn_off(problem.skeleton)
-    parts = facts.get("doubtful_parts")
-    strain = facts["deformation"]["after"]["surface_strain"]
-    keys = (
-        "welded parts linked_parts links deforming_bones poses iterations energy_before "
-        "energy_after most_influences mean_influences symmetric_bones unknowns damping "
-        "collapsed_triangles far_vertices rigid_parts found_rigid_parts"
-    )
-    report = {
+    return {
         "armature": armature,
         "objects": [
             {"name": name, "vertices": size, **(done or {})}
@@ -126,14 +122,48 @@ def make_report(
         "seconds": solution.seconds,
         "triangles": len(problem.arguments["triangles"]),
         "symmetric": facts["symmetric_vertices"] / facts["vertices"],
-        **{key: facts[key] for key in keys.split()},
+        **{key: facts[key] for key in COPIED.split()},
         "above_limit": count_above(problem, solution.rows, options.max_influences),
+        **_of_bones(problem, solution),
+        **_of_parts(problem, facts),
+        "taken_as_one": 0
+        if facts.get("volume")
+        else taken_as_one(problem.arguments["vertices"], facts["welded"]),
+        **_of_fit(problem, solution, options),
+        "posed_by": problem.posed_by,
+        "deformation": facts["deformation"],
+        "deformers": facts.get("deformers"),
+        "stage_seconds": dict(facts["seconds"]),
+        "volume": facts.get("volume"),
+        "options": options.as_dict(),
+    }
+
+
+def _of_bones(problem: Problem, solution: Solution) -> dict[str, Any]:
+    """The entries about bones, by name."""
+    facts, skeleton = solution.report, problem.skeleton
+    bones = skeleton.names
+    return {
         "idle_bones": [bones[b] for b in facts["idle_bones"]],
-        **{key: [bones[b] for b in facts.get(key, ())] for key in ANSWERS},
-        "twist_bones": [bones[twist.bone] for twist in problem.shared_twist_bones],
-        "held_together": dict(facts.get("held_together", {})),
-        "held_cost": facts.get("held_cost", 0.0),
         "idle_in_skin": [bones[b] for b in idle_in_skin(problem, solution.rows, facts)],
+        **{key: [bones[b] for b in facts.get(key, ())] for key in ANSWERS},
+        "held_cost": facts.get("held_cost", 0.0),
+        "twist_bones": [bones[twist.bone] for twist in problem.shared_twist_bones],
+        "control_bones": {
+            bones[b]: REASONS[skeleton.control[b]][2] for b in skeleton.left_out.nonzero()[0]
+        },
+        "control_evidence": {bones[b]: words for b, words in skeleton.evidence.items() if words},
+        "chain_ends": marked_ends(skeleton),
+        "bone_directions": skeleton.directions,
+        "tails_aside": skeleton.directions == "TAILS" and not skeleton.as_drawn.tree.drawn,
+    }
+
+
+def _of_parts(problem: Problem, facts: dict[str, Any]) -> dict[str, Any]:
+    """The entries about parts of the meshes, each with one of its vertices."""
+    bones, parts = problem.skeleton.names, facts.get("doubtful_parts")
+    return {
+        "held_together": dict(facts.get("held_together", {})),
         "unseen_parts": [
             {"object": name, "vertex": vertex, "size": part["size"], "rigid": bool(part["rigid"])}
             for part in facts["unseen_parts"]
@@ -146,17 +176,15 @@ def make_report(
         ],
         "doubtful_parts": as_entries(problem, parts) if parts else [],
         "far_from_bones": problem.far_from_bones(),
-        "taken_as_one": 0
-        if facts.get("volume")
-        else taken_as_one(problem.arguments["vertices"], facts["welded"]),
-        "control_bones": {
-            bones[b]: REASONS[problem.skeleton.control[b]][2]
-            for b in problem.skeleton.left_out.nonzero()[0]
-        },
-        "chain_ends": marked_ends(problem.skeleton),
-        "bone_directions": problem.skeleton.directions,
-        "tails_aside": _tails_aside(problem.skeleton),
-        "misfit": _misfit(problem),
+    }
+
+
+def _of_fit(problem: Problem, solution: Solution, options: Options) -> dict[str, Any]:
+    """The entries about bones that do not fit the mesh, or that poses tear off."""
+    bones, torn, misfit = problem.skeleton.names, torn_off(problem.skeleton), problem.misfit()
+    strain = solution.report["deformation"]["after"]["surface_strain"]
+    return {
+        "misfit": misfit and misfit.as_entry(),
         "limb_shifts": [
             {
                 "bone": bones[limb.bone],
@@ -169,25 +197,7 @@ def make_report(
         "stretched": where_stretched(problem, solution, options, torn)
         if strain is not None and strain > MUCH
         else None,
-        "posed_by": problem.posed_by,
-        "control_evidence": {
-            bones[b]: words for b, words in problem.skeleton.evidence.items() if words
-        },
-        "deformation": facts["deformation"],
-        "deformers": facts.get("deformers"),
-        "stage_seconds": dict(facts["seconds"]),
-        "volume": facts.get("volume"),
-        "options": options.as_dict(),
     }
-    return report
-
-
-def _misfit(problem: Problem) -> dict[str, Any] | None:
-    misfit = problem.misfit()
-    if misfit is None:
-        return None
-    shift = None if misfit.shift is None else misfit.shift.tolist()
-    return {"scale": misfit.scale, "turn": misfit.turn and list(misfit.turn), "shift": shift}
 
 
 def summary(report: dict[str, Any]) -> Sentence:
@@ -258,10 +268,6 @@ def notes(report: dict[str, Any] | None) -> list[Sentence]:
         )
         lines.append(joined([which, names_in_line(skinless)], ": "))
     return lines
-
-
-def _tails_aside(skeleton: Skeleton) -> bool:
-    return skeleton.directions == "TAILS" and not skeleton.as_drawn.tree.drawn
 
 
 def idle_in_skin(problem: Problem, rows: SparseWeights, engine: dict[str, Any]) -> Integers:

@@ -16,7 +16,7 @@ fit.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -59,6 +59,11 @@ class Misfit(NamedTuple):
     def applied(self, points: Floats) -> Floats:
         moved = self.scale * (points @ _turn(*self.turn).T if self.turn else points)
         return moved if self.shift is None else moved + self.shift
+
+    def as_entry(self) -> dict[str, Any]:
+        """The Misfit as a JSON-compatible dictionary."""
+        shift = None if self.shift is None else self.shift.tolist()
+        return {"scale": self.scale, "turn": self.turn and list(self.turn), "shift": shift}
 
 
 def misfit_of(points: Floats, skeleton: Skeleton) -> Misfit | None:
