@@ -11,7 +11,7 @@ fields are found by matching the msgid's placeholders.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cached_property, lru_cache
 from pathlib import Path
 
@@ -143,7 +143,8 @@ class _Template:
         literals, self._names = parts[::2], parts[1::2]
         self._text = text
         self._needle = max(literals, key=len)
-        any_text = r"('[^']*'|[\d.,%]+)" if _letters(literals) < FEW_LETTERS else "(.+?)"
+        letters = sum(map(str.isalpha, "".join(literals)))
+        any_text = r"('[^']*'|[\d.,%]+)" if letters < FEW_LETTERS else "(.+?)"
         self._pattern = re.compile(any_text.join(map(re.escape, literals)), re.DOTALL)
         self._single_first = not literals[0] and not JOINT.match(literals[1])
         self._single_last = not literals[-1] and not JOINT.search(literals[-2])
@@ -164,7 +165,3 @@ class _Template:
 
     def filled(self, pieces: Mapping[str, str]) -> str:
         return PLACEHOLDER.sub(lambda match: pieces.get(match[1], match[0]), self._text)
-
-
-def _letters(literals: Sequence[str]) -> int:
-    return sum(letter.isalpha() for letter in "".join(literals))

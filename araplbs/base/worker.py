@@ -5,12 +5,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from .progress import Listener
 from .steps import Steps, T, heard, is_at_once
-
-if TYPE_CHECKING:
-    from .progress import Listener
 
 PATIENCE = 0.01  # seconds between two checks whether the thread has ended
 

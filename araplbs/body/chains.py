@@ -189,12 +189,10 @@ class Tree:
         if self.drawn:
             joints = np.vstack([joints, self.tails[bones[-1:]]])
         ends = sum(not self.children.get(b) for b in self.below(start))
-        hand = max((k for k, b in enumerate(bones) if self._has_fingers(b)), default=-1)
+        fingers = [len(self.children.get(b, [])) for b in bones]
+        hand = max((k for k, count in enumerate(fingers) if count >= FINGERS), default=-1)
         hand += hand >= 0 and self._at_one_place(bones[hand])
         return Chain(joints, tuple(bones), int(self.above[start]), ends, int(hand))
-
-    def _has_fingers(self, bone: int) -> bool:
-        return len(self.children.get(bone, [])) >= FINGERS
 
     def _at_one_place(self, bone: int) -> bool:
         """Whether the children of a bone begin at its end, like palms at a forearm."""

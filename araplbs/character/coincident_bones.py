@@ -14,7 +14,6 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,12 +24,9 @@ from ..skeleton.bone_distances import NEARER, close_pairs, distances_from_own
 from ..skeleton.bone_evidence import SKIN
 from ..skeleton.bone_names import words_of
 from ..skeleton.generators import is_of_engine
-from ..skeleton.skeleton import hanging
+from ..skeleton.skeleton import Skeleton, hanging
+from .mesh import Mesh
 from .patch import JoinedMeshes
-
-if TYPE_CHECKING:
-    from ..skeleton.skeleton import Skeleton
-    from .mesh import Mesh
 
 COINCIDENT = 0.05  # share of the shorter bone's length; closer ends coincide (control_bones.c)
 LEAST = 2  # share of the bones of a double that lie on others

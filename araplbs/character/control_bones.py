@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,7 +14,7 @@ from ..base.engine import engine
 from ..base.refusal import Refused
 from ..base.steps import Steps
 from ..base.worker import work_in_steps
-from ..model.sparse_weights import all_entries
+from ..model.sparse_weights import SparseWeights, all_entries
 from ..skeleton.bone_distances import nearest_bones
 from ..skeleton.bone_evidence import Motion, weigh, with_motion
 from ..skeleton.bone_facts import (
@@ -26,14 +25,11 @@ from ..skeleton.bone_facts import (
     spanned,
     steers_end,
 )
+from ..skeleton.skeleton import Skeleton
 from ..skeleton.twist_bones import find_twist_bones
 from .coincident_bones import bones_with_parts, lesser_copies, lesser_doubles
+from .mesh import Mesh
 from .problem import geometry_of
-
-if TYPE_CHECKING:
-    from ..model.sparse_weights import SparseWeights
-    from ..skeleton.skeleton import Skeleton
-    from .mesh import Mesh
 
 # Identifier, name and description of each reason. Its index is its code. The engine returns the
 # codes up to SERVED.

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,12 +14,10 @@ from ..base.engine import engine
 from ..base.steps import Steps
 from ..base.worker import work_in_steps
 from ..skeleton.poses import BENDY
+from ..skeleton.skeleton import Skeleton
 from .control_bones import LEAF
+from .mesh import Mesh
 from .problem import geometry_of
-
-if TYPE_CHECKING:
-    from ..skeleton.skeleton import Skeleton
-    from .mesh import Mesh
 
 # The possible sources of the directions, with their names in the engine and in a report.
 FOUND = {"tails": "TAILS", "lengths": "LENGTHS", "joints": "JOINTS"}

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..base.affine import moved
 from ..base.arrays import Bools, Floats, Integers
-from ..model.sparse_weights import make_sparse_weights
-
-if TYPE_CHECKING:
-    from ..model.sparse_weights import SparseWeights
+from ..model.sparse_weights import SparseWeights, make_sparse_weights
 
 
 @dataclass

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..model.edits import Pairs
+from ..skeleton.skeleton import Skeleton
+from .mesh import Mesh
 from .rigid_parts import loose_parts
-
-if TYPE_CHECKING:
-    from ..skeleton.skeleton import Skeleton
-    from .mesh import Mesh
 
 
 def with_choices(

@@ -17,18 +17,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..base.arrays import Bools, Floats, Integers, components
 from ..base.extent import size_of, triangle_normals, vertex_sums
-from ..model.edits import Edits
+from ..model.edits import Edits, Pairs
 from ..model.sparse_weights import make_sparse_weights
 from .mesh import Mesh
-
-if TYPE_CHECKING:
-    from ..model.edits import Pairs
 
 RINGS = 3
 LEAST = 600

@@ -6,12 +6,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..base.arrays import Integers
+from ..model.options import Options
 from ..skeleton.chain_ends import hung_on_ends
 from ..skeleton.poses import Poses, sample
 from ..skeleton.twist_bones import twisted
 
 if TYPE_CHECKING:
-    from ..model.options import Options
     from .problem import Problem
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from ..base.engine import engine
 from ..base.extent import far_from_bones
 from ..base.progress import Listener
 from ..model.edits import Edits, Pairs
+from ..model.options import Options
 from ..model.sparse_weights import SparseWeights, empty_sparse_weights, join_sparse_weights
 from ..skeleton.limb_shift import LimbShift, limb_shifts, mirrored
 from ..skeleton.misfit import Misfit, misfit_of
@@ -27,9 +28,6 @@ from .mesh_faults import Surface, closed_vertices
 from .mirror_modifier import Whole, image_rows, reflect
 from .pose_sets import pose_set
 from .rigid_parts import labels, parts_of_artist
-
-if TYPE_CHECKING:
-    from ..model.options import Options
 
 
 def geometry_of(meshes: Sequence[Mesh]) -> dict[str, Array]:

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..base.arrays import Integers, components
+from ..model.edits import Edits
+from ..model.sparse_weights import SparseWeights
+from .mesh import Mesh
 
 if TYPE_CHECKING:
-    from ..model.edits import Edits
-    from ..model.sparse_weights import SparseWeights
-    from .mesh import Mesh
     from .problem import Problem
 
 SAME = 1e-3  # weights with smaller differences are equal

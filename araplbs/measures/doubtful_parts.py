@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..base.arrays import Bools, Floats, Integers
 from ..base.engine import engine
 from ..base.progress import Listener
+from ..character.problem import Problem
+from ..model.sparse_weights import SparseWeights
 from ..skeleton.symmetry import reflected
-
-if TYPE_CHECKING:
-    from ..character.problem import Problem
-    from ..model.sparse_weights import SparseWeights
 
 LEAST = 0.59  # how well the other bone fits, relative to the bone of the part; see part_doubts
 SAME_PLACE = 0.01  # share of the size: distance between a part and the image of its partner

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from ..base.progress import Listener
 from ..character.pose_sets import measured_poses
+from ..character.problem import Problem
+from ..model.options import Options
+from ..model.sparse_weights import SparseWeights
 from .deformation import measured_report
-
-if TYPE_CHECKING:
-    from ..character.problem import Problem
-    from ..model.options import Options
-    from ..model.sparse_weights import SparseWeights
 
 Both: TypeAlias = "tuple[float | None, float | None]"  # (before, after)
 

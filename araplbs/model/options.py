@@ -367,13 +367,10 @@ class Options(OptionTable):
                 found[name] = value.lower() if "choices" in about else value
         return found
 
-    @property
-    def searches_rigid(self) -> bool:
-        return self.rigid_parts == "DETECTED" and self.volume == "NONE"
-
     def solver_arguments(self) -> dict[str, Any]:
         """Keyword arguments for araplbs.Solver. Joint limits, animation and symmetry are data and
         therefore not included."""
+        searches_rigid = self.rigid_parts == "DETECTED" and self.volume == "NONE"
         return {
             **self.engine_arguments("Solver"),
             "attach": self.paper_constraints,
@@ -382,5 +379,5 @@ class Options(OptionTable):
             # Bone springs are off; attach rows also hold vertices.
             "peak_stiffness": 0.0 if self.paper_constraints else 0.01,
             "pruning": (1, self.prune_sum, self.prune_ratio),
-            **({} if self.searches_rigid else {"rigid_departure": 0.0}),
+            **({} if searches_rigid else {"rigid_departure": 0.0}),
         }

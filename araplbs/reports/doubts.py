@@ -25,18 +25,15 @@ explain everything else. They are therefore named first.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..base.extent import size_of
 from ..base.sentence import Sentence, counted, joined, names_in_line
 from ..character.control_bones import REASONS
-from ..skeleton.skeleton import hanging
+from ..skeleton.skeleton import Skeleton, hanging
 from .last_lines import stretch_of
-
-if TYPE_CHECKING:
-    from ..skeleton.skeleton import Skeleton
 
 MUCH, MUCH_ASIDE = 0.6, 0.33  # excessive stretch, and the limit if tails miss the joints
 MUCH_TORN, SOME_TORN = 1.5, 2  # limit with this many bones that random poses tear off

@@ -4,22 +4,20 @@ or at bones with the wrong parent. A cause of high stretch is named only where t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..base.engine import engine
 from ..base.extent import triangle_areas
 from ..character.pose_sets import measured_poses
+from ..character.problem import Problem
 from ..measures.deformation import measure
+from ..model.options import Options
+from ..model.sparse_weights import SparseWeights
+from ..skeleton.poses import Poses
 from ..skeleton.skeleton import hanging
-
-if TYPE_CHECKING:
-    from ..character.problem import Problem
-    from ..model.options import Options
-    from ..model.sparse_weights import SparseWeights
-    from ..skeleton.poses import Poses
-    from ..solvers.solve import Solution
+from ..solvers.solve import Solution
 
 MOST = 0.5  # share of the stretch that has to be where its cause is
 SOME = 0.05  # share of it; less is not named

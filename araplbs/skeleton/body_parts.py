@@ -8,16 +8,13 @@ other chains on the same bone, such as fingers, then with their parent chain.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..base.arrays import Bools, Floats, Integers
 from ..body.chains import parents_first
+from ..model.sparse_weights import SparseWeights
 from .skeleton import hanging
-
-if TYPE_CHECKING:
-    from ..model.sparse_weights import SparseWeights
 
 LEAST_SHARE = 0.02  # share of the triangles; smaller parts are merged with others
 SHORT = 0.12  # share of the skeleton size; shorter chains on one bone form one part

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..base.arrays import Bools, Floats, Index, Integers, ranges
-
-if TYPE_CHECKING:
-    from ..model.sparse_weights import SparseWeights
-    from .skeleton import Skeleton
+from ..model.sparse_weights import SparseWeights
+from .skeleton import Skeleton
 
 NEARER = 0.9  # ratio of distances: skin this much nearer to a bone belongs to it
 SLACK = 1e-6  # tolerance for rounding

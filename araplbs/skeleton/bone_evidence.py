@@ -12,19 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..base.arrays import Bools, Floats, Index
-from .bone_facts import leaf_bones, strays
+from .bone_facts import BoneFacts, leaf_bones, strays
 from .bone_names import is_control_name
 from .generators import Generator, recognize, says_control, says_skin
-from .skeleton import hanging
-
-if TYPE_CHECKING:
-    from .bone_facts import BoneFacts
-    from .skeleton import Skeleton
+from .skeleton import Skeleton, hanging
 
 SURE, SKIN = 2, -1  # sums that are equivalent to the evidence required by the engine
 FEW = 0.5  # a mark on more of the deform bones does not distinguish any

@@ -7,17 +7,14 @@ parents, only facts about names are available.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..base.arrays import Bools, Floats, Index, Integers
+from ..model.sparse_weights import SparseWeights
 from .bone_distances import MOST_AT_ONCE, NEARER, distances_from_own
 from .bone_names import is_end_bone, is_steering_name
-
-if TYPE_CHECKING:
-    from ..model.sparse_weights import SparseWeights
-    from .skeleton import Skeleton
+from .skeleton import Skeleton
 
 LED = 0.6  # a bone with at least this share of a vertex's weight leads it
 JOINED = 0.05  # share of a bone's length; other bones this close to its ends begin and end there

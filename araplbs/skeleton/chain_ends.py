@@ -9,16 +9,11 @@ poses, the foot is therefore a child of the last bone of the leg.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ..base.arrays import Bools, Integers
 from .bone_names import is_control_name, is_end_bone
-from .skeleton import hanging
-
-if TYPE_CHECKING:
-    from .skeleton import Skeleton
+from .skeleton import Skeleton, hanging
 
 NEAR = 0.15  # share of the last bone's length; a bone this close to the chain's end begins there
 

@@ -8,19 +8,16 @@ poses also turns on its own in these poses. Children of such a joint follow it.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..base.arrays import Bools, Floats, Integers
 from ..base.extent import size_of
 from ..body.chains import parents_first
+from ..model.options import Options
 from .poses import BENDY
 from .rig_poses import control_turns, distances
-
-if TYPE_CHECKING:
-    from ..model.options import Options
-    from .skeleton import Skeleton
+from .skeleton import Skeleton
 
 LEAST_MOTION = 0.05  # share of the effect of a joint that turns on its own; less is not motion
 REST = 1e-5  # lengths of a bone: smaller motion counts as rest

@@ -21,18 +21,15 @@ The computation reads each vertex a few times.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from ..base.arrays import Bools, Floats, Integers
 from ..base.extent import vertex_areas
-from .skeleton import hanging
-
-if TYPE_CHECKING:
-    from ..base.arrays import Bools, Floats, Integers
-    from ..model.sparse_weights import SparseWeights
-    from .skeleton import Skeleton
-    from .symmetry import Symmetry
+from ..model.sparse_weights import SparseWeights
+from .skeleton import Skeleton, hanging
+from .symmetry import Symmetry
 
 OWN = 0.5  # share of a vertex's weight at which the vertex is skin of the bone
 LEAST = 6  # vertices: fewer determine no center

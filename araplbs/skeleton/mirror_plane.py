@@ -15,16 +15,13 @@ log vertices) for the skin.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..base.arrays import Bools, Floats, Integers
 from ..base.extent import size_of
 from .bone_distances import close_pairs
-
-if TYPE_CHECKING:
-    from .skeleton import Skeleton
+from .skeleton import Skeleton
 
 WIDE = 0.01  # tolerance for a mirrored joint, as a share of the size of the joints
 FITS = 3  # number of times that a plane is fitted

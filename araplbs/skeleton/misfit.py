@@ -16,16 +16,14 @@ fit.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..base.arrays import Floats
 from ..base.extent import box_of
 from .bone_distances import distances
-
-if TYPE_CHECKING:
-    from ..base.arrays import Floats
-    from .skeleton import Skeleton
+from .skeleton import Skeleton
 
 # share of the inner joints; margin of the box, as a share of its diagonal
 INSIDE, MARGIN = 0.9, 0.05

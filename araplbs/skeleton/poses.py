@@ -10,9 +10,9 @@ import numpy as np
 
 from ..base.arrays import Array, Floats, Integers
 from ..base.engine import engine
+from ..model.options import Options
 
 if TYPE_CHECKING:
-    from ..model.options import Options
     from .skeleton import Skeleton
 
 RIGID: Final = "rigid"

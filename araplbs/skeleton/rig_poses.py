@@ -12,18 +12,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..base.affine import placed, rotations
 from ..base.arrays import Bools, Floats, Index, Integers
+from ..model.options import Options
 from .poses import sample
+from .skeleton import Skeleton
 from .symmetry import symmetry_plane
-
-if TYPE_CHECKING:
-    from ..model.options import Options
-    from .skeleton import Skeleton
 
 SHIFT = 0.1  # displacement of a control, as a share of the size of the part that it moves
 BEND = 1.5  # total bend of a limb when its end is moved, relative to the swing

@@ -79,7 +79,8 @@ def _without_circles(reaches: list[Reach], relations: Relations, moving: Bools) 
     ties = [set(followers) for followers in relations.followers]
     for r in reaches:
         tied = {r.control, r.pole} - {-1}
-        carried = any(moving[b] for b in relations.carriers_of(r.control))
+        carriers = closure(relations.carriers, r.control) - {r.control}
+        carried = any(moving[b] for b in carriers)
         if r.anchor < 0 or carried or any(r.anchor in closure(ties, b) for b in tied):
             r.anchor = -1
         else:

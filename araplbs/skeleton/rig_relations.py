@@ -55,10 +55,6 @@ class Relations:
         """Indices of all bones that this one carries."""
         return closure(self._carried, bone)
 
-    def carriers_of(self, bone: int) -> set[int]:
-        """Indices of all bones that carry this one."""
-        return closure(self.carriers, bone) - {bone}
-
     def turns(self, bone: int) -> set[int]:
         """Indices of all bones that turn with this one."""
         return closure(self.turned, bone)

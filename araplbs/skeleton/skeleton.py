@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -12,11 +12,9 @@ from ..base.arrays import Bools, Floats, Integers
 from ..body.chains import Tree
 from ..body.limbs import Limb
 from ..body.twists import limbs_of, twist_shares
+from ..model.sparse_weights import SparseWeights
 from .poses import BENDY, RIGID, BoneKind
 from .sides import opposite_bones
-
-if TYPE_CHECKING:
-    from ..model.sparse_weights import SparseWeights
 
 
 @dataclass

@@ -8,17 +8,13 @@ skeleton/mirror_plane.py.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ..base.arrays import Array, Floats, Index, Integers
 from ..base.extent import size_of
 from .mirror_plane import find_plane
 from .poses import BENDY
-
-if TYPE_CHECKING:
-    from .skeleton import Skeleton
+from .skeleton import Skeleton
 
 TOLERANCE = 1e-3  # tolerance for the mirrored head and tail, as a share of the skeleton size
 CROWD = 3  # bones at one place, which their places then do not tell apart

@@ -181,16 +181,12 @@ def _source_twists(skeleton: Skeleton, bone: TwistBone, transforms: Floats) -> F
     return twist_about(_relative(transforms, bone.source, parent), bone.axis)
 
 
-def _swings(turns: Floats, axis: Floats) -> Floats:
-    """The angles (p,) by which rotations (p, 3, 3) swing a unit axis."""
-    return np.arccos(np.clip((turns @ axis) @ axis, -1, 1))
-
-
 def _turns(skeleton: Skeleton, bone: TwistBone, poses: Floats | None) -> bool:
     """Whether a bone swings relative to its limb."""
     if poses is None or not len(poses):
         return False
-    return bool(_swings(_relative(poses, bone.bone, bone.limb), bone.axis).max() > SWUNG)
+    cosines = _relative(poses, bone.bone, bone.limb) @ bone.axis @ bone.axis
+    return bool(np.arccos(np.clip(cosines, -1, 1)).max() > SWUNG)
 
 
 def _share_in(skeleton: Skeleton, bone: TwistBone, poses: Floats) -> float | None:
