@@ -1,17 +1,13 @@
 """Defines the base class of all tasks that read an armature and its meshes, solve, and write the
 result."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import bpy
 from araplbs.base.option_table import OptionTable
 from araplbs.base.progress import Listener
 from araplbs.base.steps import Steps, finish
-
-if TYPE_CHECKING:
-    import bpy
 
 MEASURING = "measuring"  # the stage after solving, in tasks that report their gains
 

@@ -26,7 +26,6 @@ class ComparedWeighting(HeatWeighting):
         self.keep = keep
 
     def solve(self, progress: Listener | None = None) -> None:
-        """See WeightingTask."""
         progress = Progress.of(progress)
         super().solve(progress.part(0, WEIGHTING_SHARE, energies=True))
         present = self.earlier
@@ -49,7 +48,6 @@ class ComparedWeighting(HeatWeighting):
         return bool(self.keep and self.compared["worse"])
 
     def apply(self):
-        """See WeightingTask."""
         if self.keeps:
             armature, _objects = self.find_objects()
             report = make_report(self.problem, self.solution, self.options, armature.name)

@@ -50,7 +50,6 @@ class GiveBackTask(CheckTask):
         self._actions = None
 
     def read_in_steps(self, targets, view_layer, with_entries=False):
-        """See Task."""
         yield from super().read_in_steps(targets, view_layer, with_entries)
         outcome, self._sets = self._outcome, []
         shows_after = outcome.shown() == AFTER
@@ -77,7 +76,6 @@ class GiveBackTask(CheckTask):
             yield
 
     def solve(self, progress=None):
-        """See Task."""
         progress = Progress.of(progress).part(0, 1, MEASURING)
         problem, options = self.problem, self._measured
         wanted = np.array([name in self._lost for name in self._outcome.bones])

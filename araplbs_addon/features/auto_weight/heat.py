@@ -37,7 +37,6 @@ class HeatWeighting(WeightingTask):
         return super()._take(objects, meshes, skeleton)
 
     def read_in_steps(self, targets, view_layer, with_entries=False):
-        """See WeightingTask."""
         yield from super().read_in_steps(targets, view_layer, with_entries)
         meshes = self.reading.meshes
         bones = np.count_nonzero(self._drawn_deform)

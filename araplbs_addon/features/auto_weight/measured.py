@@ -37,7 +37,6 @@ class MeasuredWeighting(HeatWeighting):
     _up = None  # (3,) in armature space
 
     def read_in_steps(self, targets, view_layer, with_entries=False):
-        """See WeightingTask."""
         yield from super().read_in_steps(targets, view_layer, with_entries)
         self._up = upward(targets.armature)
         if has_weights(self.earlier) or self.compared_with_heat:

@@ -68,7 +68,6 @@ class BakeTask(Task):
     solutions: list[Baked] = ()  # type: ignore[assignment]
 
     def read_in_steps(self, targets: Targets, view_layer: bpy.types.ViewLayer) -> Steps[None]:
-        """See Task."""
         self.warnings = list(targets.skipped)
         armature = targets.armature
         view_layer.update()  # updates world matrices after changes by a script

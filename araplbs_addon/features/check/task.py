@@ -1,12 +1,11 @@
 """The task of Check Weights on one armature and its meshes. The task reads and checks, and writes
 nothing."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import bpy
 import numpy as np
 from araplbs.base.progress import Listener
 from araplbs.base.refusal import Refused
@@ -22,9 +21,6 @@ from ...blender.data.binding import armature_modifier
 from ...blender.read.control_bones import is_left_out
 from ...blender.read.targets import Targets
 from ...weighting import WeightingTask
-
-if TYPE_CHECKING:
-    import bpy
 
 # The options that the check uses.
 CHECKED = {

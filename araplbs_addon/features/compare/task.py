@@ -1,12 +1,11 @@
 """The task of Compare Methods on one character. The task reads, computes, and draws the page.
 Blender's data stays unchanged."""
 
-from __future__ import annotations
-
+import argparse
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import bpy
 import numpy as np
@@ -33,9 +32,6 @@ from ...blender.read.blender_weights import blender_weights_in_steps
 from ...blender.read.targets import Targets
 from ...blender.rig.rig_poses import given_poses_in_steps
 from ...weighting import WeightingTask
-
-if TYPE_CHECKING:
-    import argparse
 
 PAGE_SHARE = 0.25  # share of the time for images
 

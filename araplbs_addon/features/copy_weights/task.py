@@ -1,10 +1,9 @@
 """The task of Copy Weights, for the other side of a mesh and for copies of a mesh."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import bpy
 import numpy as np
 from araplbs.base.affine import moved
 from araplbs.base.arrays import Integers
@@ -40,9 +39,6 @@ from ...blender.write.all_or_nothing import all_or_nothing
 from ...blender.write.write_weights import write_weights
 from ...task import Task
 
-if TYPE_CHECKING:
-    import bpy
-
 
 @dataclass(frozen=True)
 class Receiver:
@@ -65,7 +61,6 @@ class CopyTask(Task):
     done: Any = None  # [(Copied, SparseWeights of the target's bones)]
 
     def read_in_steps(self, targets: OneSource, view_layer: bpy.types.ViewLayer) -> Steps[None]:
-        """See Task."""
         self.warnings = []
         view_layer.update()
         source = targets.source
@@ -101,7 +96,6 @@ class CopyTask(Task):
         return np.array([places.get(name, -1) for name in wanted]), wanted
 
     def solve(self, progress: Listener | None = None) -> None:
-        """See Task."""
         read, progress, self.done = self.reading, Progress.of(progress), []
         most = int(np.diff(read.rows.start).max(initial=0))
         for k, each in enumerate(read.receivers):

@@ -1,10 +1,8 @@
 """The task of Deform With: reads the weights, computes centers of rotation, and replaces the
 Armature modifier by a Geometry Nodes modifier or the other way around."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import bpy
 import numpy as np
@@ -30,11 +28,9 @@ from ...blender.read.deformation_errors import read_weighted
 from ...blender.read.other_modifiers import MAKES_VERTICES
 from ...blender.read.read_armature import read_armature
 from ...blender.read.read_mesh import present_weights, refuse_mesh
+from ...blender.read.targets import Targets
 from ...task import Task
 from .nodes import CENTER, build
-
-if TYPE_CHECKING:
-    from ...blender.read.targets import Targets
 
 # Settings that the Geometry Nodes modifier takes over from the Armature modifier, and gives back.
 SHOWN = ("show_viewport", "show_render", "show_in_editmode", "show_on_cage")
@@ -53,7 +49,6 @@ class DeformWithTask(Task):
     centers: list[Floats | None] = ()  # type: ignore[assignment]  # in armature space, each (n, 3)
 
     def read_in_steps(self, targets: Targets, view_layer: bpy.types.ViewLayer) -> Steps[None]:
-        """See Task."""
         self.warnings = list(targets.skipped)
         armature, bones, previews = targets.armature, [], []
         skeleton = read_armature(armature, use_joint_limits=False)
@@ -77,7 +72,6 @@ class DeformWithTask(Task):
         self.reading = Reading(subjects, bones, previews, skeleton, twists)
 
     def solve(self, progress: Listener | None = None) -> None:
-        """See Task."""
         self.centers, progress = [], Progress.of(progress)
         previews = self.reading.previews
         for k, preview in enumerate(previews):
@@ -86,7 +80,6 @@ class DeformWithTask(Task):
             self.centers.append(None if preview is None else _finite(preview, part))
 
     def apply(self) -> dict[str, Any]:
-        """See Task."""
         armature, objects = self.reading.subjects.find()
         trees: list[bpy.types.NodeTree | None] = []
         try:

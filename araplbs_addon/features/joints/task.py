@@ -1,10 +1,9 @@
 """The task that optimizes the joints of one armature: read, solve, write."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import bpy
 import numpy as np
 from araplbs.base.arrays import Bools
 from araplbs.base.progress import Listener
@@ -27,9 +26,6 @@ from .data import read_joint_settings
 from .effects import effects, refuse_armature
 from .write import write_joints
 
-if TYPE_CHECKING:
-    import bpy
-
 
 class JointTask(WeightingTask):
     """A WeightingTask whose solution also contains new joints. run: the JointRun, None before
@@ -50,7 +46,6 @@ class JointTask(WeightingTask):
     def read_in_steps(
         self, targets: Targets, view_layer: bpy.types.ViewLayer, with_entries: bool = False
     ) -> Steps[None]:
-        """See WeightingTask."""
         armature = targets.armature
         refuse_armature(armature, targets.meshes)
         chosen, targets.only_bones = self._chosen(targets), False

@@ -1,11 +1,10 @@
 """The task of weighting new vertices on meshes that already have weights: reads, solves patches,
 writes."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import bpy
 import numpy as np
 from araplbs.base.arrays import Bools, Integers
 from araplbs.base.progress import Listener
@@ -23,9 +22,6 @@ from ...blender.write.all_or_nothing import all_or_nothing
 from ...blender.write.edit_mode import flush_edit_mode, selected_vertices, write_in_edit_mode
 from ...blender.write.write_weights import write_weights
 from ...weighting import WeightingTask
-
-if TYPE_CHECKING:
-    import bpy
 
 
 class NewVerticesTask(WeightingTask):

@@ -1,11 +1,10 @@
 """The task that quantizes the current weights to the steps that game engines store: read, quantize,
 write."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import bpy
 import numpy as np
 from araplbs.base.arrays import Integers
 from araplbs.base.progress import Listener, Progress
@@ -25,9 +24,6 @@ from ...blender.write.write_weights import write_weights
 from ...task import Task
 from .engine_limits import read_limits
 
-if TYPE_CHECKING:
-    import bpy
-
 
 @dataclass(frozen=True)
 class Reading:
@@ -41,7 +37,6 @@ class QuantizeTask(Task):
     rows: list[SparseWeights] = ()  # type: ignore[assignment]  # those that are written
 
     def read_in_steps(self, targets: Targets, view_layer: bpy.types.ViewLayer) -> Steps[None]:
-        """See Task."""
         self.warnings = list(targets.skipped)
         skeleton = read_armature(targets.armature, False)
         rows, limits = [], []
@@ -76,7 +71,6 @@ class QuantizeTask(Task):
         return rows, read_limits(ob, self.options.limit)
 
     def solve(self, progress: Listener | None = None) -> None:
-        """See Task."""
         read, self.rows, progress = self.reading, [], Progress.of(progress)
         for k, (rows, limits) in enumerate(zip(read.rows, read.limits, strict=True)):
             progress.check("quantization", k / len(read.rows))
@@ -85,7 +79,6 @@ class QuantizeTask(Task):
             )
 
     def apply(self) -> dict[str, Any]:
-        """See Task."""
         armature, objects = self.reading.subjects.find()
         with all_or_nothing(objects, made=None):
             written = self._write(objects)

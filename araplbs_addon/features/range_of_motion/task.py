@@ -1,11 +1,10 @@
 """The task of Range of Motion. The task reads poses from a copy of the rig and writes an action."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import bpy
 import numpy as np
 from araplbs.base.progress import Listener
 from araplbs.base.refusal import Refused
@@ -32,9 +31,6 @@ from ...blender.rig.rig_copy import NotDrivable
 from ...task import Task
 from .rig import motion_in_steps
 
-if TYPE_CHECKING:
-    import bpy
-
 FIRST = 1  # frame
 
 
@@ -50,7 +46,6 @@ class MotionTask(Task):
     keys: Any = None
 
     def read_in_steps(self, targets: Targets, view_layer: bpy.types.ViewLayer) -> Steps[None]:
-        """See Task."""
         started, armature = time.perf_counter(), targets.armature
         self.warnings = list(targets.skipped)
         refuse_action(armature)
@@ -85,12 +80,10 @@ class MotionTask(Task):
         return (yield from read_directions_in_steps(meshes, skeleton, "AUTOMATIC", self.threads))
 
     def solve(self, progress: Listener | None = None) -> None:
-        """See Task."""
         motion = self.reading.motion
         self.keys = curves([pose for _name, pose in motion.poses], motion.rest)
 
     def apply(self) -> dict[str, Any]:
-        """See Task."""
         read, spacing = self.reading, self.options.spacing
         (armature, _meshes), motion = read.subjects.find(), read.motion
         refuse_action(armature)

@@ -49,7 +49,6 @@ class ReduceBonesTask(Task):
     done: Fewer | None = None
 
     def read_in_steps(self, targets: Targets, view_layer: bpy.types.ViewLayer) -> Steps[None]:
-        """See Task."""
         started, armature = time.perf_counter(), targets.armature
         refuse_linked_bones(armature)
         for ob in targets.meshes:
@@ -71,7 +70,6 @@ class ReduceBonesTask(Task):
         self.reading = Reading(wanted, flagged & ~skeleton.deform, poses, started)
 
     def solve(self, progress: Listener | None = None) -> None:
-        """See Task."""
         problem, read = self.checked.problem, self.reading
         self.done = reduce_bones(
             problem.arguments["vertices"],
@@ -88,7 +86,6 @@ class ReduceBonesTask(Task):
         )
 
     def apply(self) -> dict[str, Any]:
-        """See Task."""
         assert self.done
         armature, objects = self.checked.find_objects()
         skeleton, gone = self.checked.problem.skeleton, self.done.gone
@@ -118,7 +115,6 @@ class BoneOrderTask(ReduceBonesTask):
     order: Order | None = None
 
     def solve(self, progress: Listener | None = None) -> None:
-        """See Task."""
         problem, read = self.checked.problem, self.reading
         self.order = removal_order(
             problem.arguments["vertices"],
@@ -131,7 +127,6 @@ class BoneOrderTask(ReduceBonesTask):
         )
 
     def apply(self) -> dict[str, Any]:
-        """See Task."""
         armature, _objects = self.checked.find_objects()
         return {"armature": armature.name}
 

@@ -1,13 +1,12 @@
 """The task that repairs findings: read, solve their regions, write."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Collection, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+import bpy
 import numpy as np
 from araplbs.base.progress import Listener
 from araplbs.base.refusal import Refused
@@ -33,9 +32,6 @@ from ...blender.write.edit_mode import flush_edit_mode, write_in_edit_mode
 from ...blender.write.write_weights import write_weights
 from ...task import Task
 from ..check.task import CheckTask
-
-if TYPE_CHECKING:
-    import bpy
 
 CHANGED = "'{}' has changed since it was checked: check it again"
 
@@ -89,7 +85,6 @@ class RepairTask(Task):
         self._actions = None
 
     def read_in_steps(self, targets: Targets, view_layer: bpy.types.ViewLayer) -> Steps[None]:
-        """See Task."""
         started = time.perf_counter()
         flush_edit_mode([ob for ob in targets.meshes if ob.mode == "EDIT"])
         checked = self.checked
@@ -134,7 +129,6 @@ class RepairTask(Task):
         return mesh
 
     def solve(self, progress: Listener | None = None) -> None:
-        """See Task."""
         read, checked = self.reading, self.checked
         checked.judged_poses, measured = self._poses()
         source = RepairInput(
@@ -180,7 +174,6 @@ class RepairTask(Task):
         return finding.kind in self.kinds
 
     def apply(self) -> dict[str, Any]:
-        """See Task."""
         armature, objects = self.checked.find_objects()
         problem, started = self.checked.problem, self.reading.started
         with all_or_nothing(objects, made=None) if self.is_changed else nullcontext():

@@ -1,12 +1,11 @@
 """The tasks of Keep Weights and Restore Weights. Restore Weights works on meshes that have
 changed."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import bpy
 import numpy as np
 from araplbs.base.progress import Listener
 from araplbs.base.steps import Steps
@@ -26,9 +25,6 @@ from ...blender.write.write_weights import write_weights
 from ...task import Task
 from .read import other_armatures, path_of, read_kept_in_steps, read_now_in_steps, refuse_shared
 from .stored import keep_on, kept_on, refuse_linked, write_edits
-
-if TYPE_CHECKING:
-    import bpy
 
 
 class KeepTask(Task):
@@ -55,10 +51,9 @@ class KeepTask(Task):
         self.reading = Subjects.of(armature, targets.meshes), kept
 
     def solve(self, progress: Listener | None = None) -> None:
-        """See Task."""
+        """Does nothing."""
 
     def apply(self) -> dict[str, Any]:
-        """See Task."""
         subjects, kept = self.reading
         armature, _objects = subjects.find()
         report = keep_report(armature.name, kept, self.path)
@@ -96,7 +91,6 @@ class RestoreTask(Task):
     done: list[Restored] = ()  # type: ignore[assignment]
 
     def read_in_steps(self, targets: Targets, view_layer: bpy.types.ViewLayer) -> Steps[None]:
-        """See Task."""
         started = time.perf_counter()
         self.warnings = list(targets.skipped)
         view_layer.update()
@@ -113,7 +107,6 @@ class RestoreTask(Task):
         self.reading = Reading(subjects, skeleton, kept, meshes, started)
 
     def solve(self, progress: Listener | None = None) -> None:
-        """See Task."""
         read = self.reading
         self.done = restore(
             read.kept, read.meshes, read.skeleton, self.options, self.threads, progress

@@ -48,7 +48,6 @@ class MeasuredTransfer(TransferTask):
     replaces_ours = ()
 
     def read_in_steps(self, targets, view_layer):
-        """See TransferTask."""
         yield from super().read_in_steps(targets, view_layer)
         armature, skeleton = targets.armature, self.reading.skeleton
         self.problem = Problem(self.reading.meshes, skeleton)
@@ -59,7 +58,6 @@ class MeasuredTransfer(TransferTask):
         self._actions = poses_of_actions(armature, skeleton, view_layer)
 
     def solve(self, progress=None):
-        """See TransferTask."""
         progress, problem = Progress.of(progress), self.problem
         super().solve(progress.part(0, WEIGHTING_SHARE))
         part = progress.part(WEIGHTING_SHARE, 1 - WEIGHTING_SHARE, MEASURING)
@@ -73,7 +71,6 @@ class MeasuredTransfer(TransferTask):
         self.to_draw = problem, before if has_weights(before) else None, rows, self.judged_poses
 
     def apply(self):
-        """See TransferTask."""
         self.replaces_ours = [is_ours(ob) for ob in self.find_objects()[1]]
         return super().apply()
 

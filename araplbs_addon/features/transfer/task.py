@@ -1,11 +1,10 @@
 """The task that transfers weights: read, match and solve, write."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import bpy
 import numpy as np
 from araplbs.base.arrays import Bools, Floats
 from araplbs.base.progress import Listener
@@ -32,9 +31,6 @@ from ...blender.read.transfer_targets import TransferTargets, is_again, remember
 from ...blender.write.all_or_nothing import all_or_nothing
 from ...blender.write.write_weights import write_weights
 from ...task import Task
-
-if TYPE_CHECKING:
-    import bpy
 
 
 @dataclass(frozen=True)
@@ -65,7 +61,6 @@ class TransferTask(Task):
     def read_in_steps(
         self, targets: TransferTargets, view_layer: bpy.types.ViewLayer
     ) -> Steps[None]:
-        """See Task."""
         started = time.perf_counter()
         self.warnings = list(targets.skipped)
         view_layer.update()

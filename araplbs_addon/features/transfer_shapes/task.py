@@ -1,11 +1,10 @@
 """The task that transfers shape keys: read, solve, write."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import bpy
 import numpy as np
 from araplbs.base.progress import Listener
 from araplbs.base.steps import Steps
@@ -32,9 +31,6 @@ from ...blender.read.transfer_targets import OneSource
 from ...task import Task
 from .write import all_keys_or_nothing, set_sliders, write_shapes
 
-if TYPE_CHECKING:
-    import bpy
-
 
 @dataclass(frozen=True)
 class Reading:
@@ -48,7 +44,6 @@ class ShapesTask(Task):
     done = None  # the result of transfer_shapes()
 
     def read_in_steps(self, targets: OneSource, view_layer: bpy.types.ViewLayer) -> Steps[None]:
-        """See Task."""
         started = time.perf_counter()
         self.warnings = list(targets.skipped)
         view_layer.update()
@@ -74,12 +69,10 @@ class ShapesTask(Task):
         self.reading = Reading(subjects, wearer, meshes, started)
 
     def solve(self, progress: Listener | None = None) -> None:
-        """See Task."""
         read = self.reading
         self.done = transfer_shapes(read.wearer, read.meshes, self.options, self.threads, progress)
 
     def apply(self) -> dict[str, Any]:
-        """See Task."""
         read = self.reading
         source, objects = read.subjects.find()
         with all_keys_or_nothing(objects):
