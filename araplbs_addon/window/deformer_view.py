@@ -5,7 +5,6 @@ import bpy
 import gpu
 from araplbs.measures.deformer_preview import DeformerPreview, shaded
 from araplbs.model.options import Options
-from bpy.app.handlers import persistent
 from bpy.props import EnumProperty
 
 from ..blender.data.bones import rest_digest
@@ -88,7 +87,6 @@ def _source_key(ob):
 view = _DeformerView("araplbs_deformer")
 
 
-@persistent
 def _after_update(scene, depsgraph):
     if not view.on or scene != bpy.context.scene:
         return

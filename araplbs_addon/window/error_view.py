@@ -9,7 +9,6 @@ from araplbs.measures.armature_modifier import vertex_strain
 from araplbs.measures.bone_colors import bone_colors
 from araplbs.measures.deformer_preview import shaded
 from araplbs.measures.strain_colors import strain_colors
-from bpy.app.handlers import persistent
 from bpy.props import BoolProperty, EnumProperty
 
 from ..blender.data.mesh_shape import triangle_vertices
@@ -115,7 +114,6 @@ def _chosen(_manager, _context):
     view.start()
 
 
-@persistent
 def _after_update(scene, depsgraph):
     if not view.on or current_session():
         return

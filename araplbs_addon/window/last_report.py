@@ -2,7 +2,6 @@
 memory, never in the file."""
 
 import bpy
-from bpy.app.handlers import persistent
 
 _reports = {}  # by session_uid of the scene
 
@@ -22,10 +21,4 @@ def report_of(scene):
     return report
 
 
-@persistent
-def _forget(*_arguments):
-    _reports.clear()
-
-
-HANDLERS = (("load_pre", _forget),)
-unregister = _forget
+forget = _reports.clear

@@ -25,8 +25,8 @@ class MeshView(ABC):
     """result: the drawing computed for the object `name`, or None; message: the reason if None. A
     kind of view defines whether the mesh may be read now (ready), the computation (work), and how
     to draw its result on the object (draw_result). It stores the data that was read from the mesh
-    as its source. While it is on, Blender calls its after_update, a persistent handler, when the
-    scene has changed.
+    as its source. While it is on, Blender calls its after_update, when the scene has
+    changed.
     """
 
     after_update = None

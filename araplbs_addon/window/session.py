@@ -12,6 +12,7 @@ from abc import ABC, abstractmethod
 from contextlib import suppress
 from functools import wraps
 
+import bpy
 from araplbs.base.faults import sentence
 from araplbs.base.refusal import Refused
 
@@ -52,10 +53,10 @@ def _of_handler(call):
     operator reports the error."""
 
     @wraps(call)
-    def safely(*arguments):
+    def safely(*_arguments):
         session = current_session()
         try:
-            call(*arguments)
+            call()
         except Exception as error:
             if not session:
                 raise
@@ -65,12 +66,12 @@ def _of_handler(call):
 
 
 @_of_handler
-def after_undo(meshes):
-    """Must be called after Blender's undo or redo, with all meshes of the file."""
+def after_undo():
+    """Called after Blender's undo or redo."""
     session = current_session()
     if session:
         session.disturbed()
-    for token in {mesh.araplbs.session for mesh in meshes} & set(_past):
+    for token in {mesh.araplbs.session for mesh in bpy.data.meshes} & set(_past):
         if _past[token] is not current_session():
             _past[token].put_back()
 

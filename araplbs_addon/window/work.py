@@ -7,7 +7,6 @@ from araplbs.base.refusal import Refused
 from araplbs.base.steps import finish
 from araplbs.base.worker import Worker
 from araplbs.reports.report import notes, summary, warnings
-from bpy.app.handlers import persistent
 
 from ..blender.data.references import reason_of, references_of
 from ..blender.read.targets import find_posing, find_targets
@@ -198,7 +197,6 @@ class WorkOperator(TaskOperator):
             worker.join()
 
 
-@persistent
 def _note_undo(*_arguments):
     _undone[0] += 1
 

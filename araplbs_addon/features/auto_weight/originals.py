@@ -9,7 +9,6 @@ from contextlib import suppress
 import bpy
 from araplbs.base.refusal import Refused
 from araplbs.disk import packed_weights
-from bpy.app.handlers import persistent
 
 from ...blender.write.all_or_nothing import on_replaced
 from ...blender.write.weight_slots import WeightSlot
@@ -74,12 +73,6 @@ def unpacked(ob, data):
     return found and WeightSlot(ob, found)
 
 
-@persistent
-def _forget(*_arguments):
-    _originals.clear()
-
-
-@persistent
 def _after_load(*_arguments):
     for ob in bpy.data.objects:
         if ob.type != "MESH" or not ob.data.araplbs.original:
@@ -90,7 +83,6 @@ def _after_load(*_arguments):
     _clear()
 
 
-@persistent
 def _before_save(*_arguments):
     for ob in bpy.data.objects:
         slot = _originals.get(ob.session_uid) if ob.type == "MESH" else None
@@ -100,7 +92,6 @@ def _before_save(*_arguments):
                     ob.data.araplbs.original = packed(slot)
 
 
-@persistent
 def _clear(*_arguments):
     for mesh in bpy.data.meshes:
         if mesh.araplbs.original and not mesh.library:
@@ -108,7 +99,6 @@ def _clear(*_arguments):
 
 
 HANDLERS = (
-    ("load_pre", _forget),
     ("load_post", _after_load),
     ("save_pre", _before_save),
     ("save_post", _clear),
@@ -122,4 +112,6 @@ def register():
 
 def unregister():
     on_replaced.remove(_keep_replaced)
-    _forget()
+
+
+forget = _originals.clear

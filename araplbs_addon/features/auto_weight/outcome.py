@@ -27,7 +27,6 @@ from araplbs.model.options import Options
 from araplbs.reports.last_lines import plain_facts, result_line, verdict
 from araplbs.reports.notes import Note, result_notes
 from araplbs.skeleton.poses import Poses
-from bpy.app.handlers import persistent
 
 from ...blender.data.bones import chosen_bones, rest_digest
 from ...blender.data.mesh_shape import corner_vertices, values_of
@@ -325,25 +324,21 @@ def _shape_digest(ob):
     return _shapes[uid]
 
 
-@persistent
 def _after_update(_scene, depsgraph):
     for update in depsgraph.updates if _shapes else ():
         if isinstance(update.id, bpy.types.Mesh):
             _shapes.pop(update.id.original.session_uid, None)
 
 
-@persistent
 def _forget_shapes(*_arguments):
     _shapes.clear()
 
 
-@persistent
-def _forget(*_arguments):
+def forget():
     _outcomes.clear()
     _shapes.clear()
 
 
-@persistent
 def _before_save(*_arguments):
     """Writes the new weights to the meshes before saving, because files store the new weights even
     while other weights are displayed."""
@@ -356,7 +351,6 @@ def _before_save(*_arguments):
                 _shown_before_saving.append((outcome, which))
 
 
-@persistent
 def _after_save(*_arguments):
     """Restores the displayed weights, whether or not the file was saved."""
     while _shown_before_saving:
@@ -369,10 +363,7 @@ HANDLERS = (
     ("depsgraph_update_post", _after_update),
     ("undo_post", _forget_shapes),
     ("redo_post", _forget_shapes),
-    ("load_pre", _forget),
     ("save_pre", _before_save),
     ("save_post", _after_save),
     ("save_post_fail", _after_save),
 )
-
-unregister = _forget

@@ -1,7 +1,6 @@
 """The operator "Refine Live (ARAP)", which runs a session in the viewport."""
 
 import bpy
-from bpy.app.handlers import persistent
 from bpy.types import Operator
 
 from ...blender.read.targets import find_posing
@@ -17,30 +16,6 @@ from .outcome import latest_outcome, tell_outcome
 IDNAME = "object.araplbs_refine_weights"
 LIVE = ("max_influences", "bone_spring_stiffness")  # settings that take effect in a session
 FIRST_TOOL = "araplbs.weight"
-
-
-@persistent
-def _after_undo(*_arguments):
-    after_undo(bpy.data.meshes)
-
-
-@persistent
-def _before_save(*_arguments):
-    before_save()
-
-
-@persistent
-def _after_save(*_arguments):
-    after_save()
-
-
-HANDLERS = (
-    ("undo_post", _after_undo),
-    ("redo_post", _after_undo),
-    ("save_pre", _before_save),
-    ("save_post", _after_save),
-    ("save_post_fail", _after_save),
-)
 
 
 class OBJECT_OT_araplbs_refine_weights(LiveOperator, BoneChoice, OptionProperties, Operator):
@@ -115,5 +90,11 @@ def _has_our_tool(context):
 
 
 CLASSES = (OBJECT_OT_araplbs_refine_weights,)
-
+HANDLERS = (
+    ("undo_post", after_undo),
+    ("redo_post", after_undo),
+    ("save_pre", before_save),
+    ("save_post", after_save),
+    ("save_post_fail", after_save),
+)
 unregister = end_session

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 import bpy
 from araplbs.base.refusal import Refused
 from araplbs.features.check.kinds import KIND_OF
-from bpy.app.handlers import persistent
 from bpy.props import BoolProperty, CollectionProperty, IntProperty, PointerProperty
 
 from ...blender.data.references import Reference
@@ -240,7 +239,6 @@ def _look_soon():
     bpy.app.timers.register(_look, first_interval=CALM)
 
 
-@persistent
 def _after_update(_scene, depsgraph):
     if any(
         isinstance(update.id, bpy.types.Mesh | bpy.types.Armature) for update in depsgraph.updates
@@ -248,7 +246,6 @@ def _after_update(_scene, depsgraph):
         _look_soon()
 
 
-@persistent
 def _after_undo(*_arguments):
     _look_soon()
 
@@ -266,7 +263,6 @@ def _clear():
     monitor(_MONITORS, False)
 
 
-@persistent
 def _forget(*_arguments):
     _clear()
     show_findings()
@@ -275,14 +271,12 @@ def _forget(*_arguments):
 _while_saving = []  # (active, [bool]) of the list, which is not saved in the file
 
 
-@persistent
 def _before_saving(*_arguments):
     with quietly() as check:
         _while_saving.append((check.active, marked()))
         check.findings.clear()
 
 
-@persistent
 def _after_saving(*_arguments):
     show_findings(*(_while_saving.pop() if _while_saving else ()))
 

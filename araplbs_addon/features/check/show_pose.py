@@ -5,7 +5,6 @@ from contextlib import suppress
 
 import bpy
 from araplbs.base.refusal import Refused
-from bpy.app.handlers import persistent
 from bpy.types import Operator
 
 from ...blender.poses.pose_rig import PosedRig
@@ -150,14 +149,12 @@ def _put_pose_back():
             _posed.pop().put_back()
 
 
-@persistent
-def _forget(*_arguments):
+def forget():
     _posed.clear()
     _colors.clear()
     _own.clear()
 
 
-@persistent
 def _before_saving(*_arguments):
     """Restores the poses before saving, because files store the artist's own pose, with its
     constraints."""
@@ -165,7 +162,7 @@ def _before_saving(*_arguments):
         put_back()
 
 
-HANDLERS = (("load_pre", _forget), ("save_pre", _before_saving))
+HANDLERS = (("save_pre", _before_saving),)
 
 
 CLASSES = (OBJECT_OT_araplbs_show_pose, OBJECT_OT_araplbs_own_pose)
@@ -174,4 +171,3 @@ CLASSES = (OBJECT_OT_araplbs_show_pose, OBJECT_OT_araplbs_own_pose)
 def unregister():
     with suppress(Refused):
         put_back()
-    _posed.clear()

@@ -12,7 +12,6 @@ from araplbs.features.compare.compare import compare_summary, methods_compared
 from araplbs.features.compare.files import page_about, refuse_folder, write_comparisons
 from araplbs.features.compare.methods import find_methods
 from araplbs.features.compare.options import CompareOptions
-from bpy.app.handlers import persistent
 from bpy.props import PointerProperty, StringProperty
 from bpy.types import Operator
 
@@ -165,12 +164,6 @@ def _choose_methods(command, arguments):
     return replace(command, task=partial(CompareTask, methods=arguments.method))
 
 
-@persistent
-def _forget(*_arguments):
-    _pages.clear()
-
-
-@persistent
 def _find_pages(*_arguments):
     """Finds the earlier page of this file in the folder that the file's scene specifies."""
     for scene in bpy.data.scenes if bpy.data.filepath else ():
@@ -180,8 +173,8 @@ def _find_pages(*_arguments):
             _pages[:] = [page] if page else _pages
 
 
-HANDLERS = (("load_pre", _forget), ("load_post", _find_pages))
-unregister = _forget
+HANDLERS = (("load_post", _find_pages),)
+forget = _pages.clear
 CLASSES = (
     ARAPLBS_compare_settings,
     OBJECT_OT_araplbs_compare,

@@ -4,7 +4,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 import bpy
-from bpy.app.handlers import persistent
 from bpy.props import BoolProperty
 from bpy.types import Operator
 
@@ -77,11 +76,6 @@ def _switched(_manager, _context):
     redraw_views()
 
 
-@persistent
-def _forget(*_arguments):
-    under.clear()
-
-
 CLASSES = (OBJECT_OT_araplbs_hover,)
 
 
@@ -94,8 +88,5 @@ HOVER = BoolProperty(
     options={"SKIP_SAVE"},
 )
 PROPERTIES = ((bpy.types.WindowManager, "araplbs_hover", HOVER),)
-HANDLERS = (("load_pre", _forget),)
-
-
 KEYS = (("Weight_Paint", "EMPTY", IDNAME, "MOUSEMOVE", "ANY", {"any": True}),)
-unregister = _forget
+forget = under.clear

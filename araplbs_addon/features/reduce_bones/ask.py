@@ -97,6 +97,4 @@ class OBJECT_OT_araplbs_reduce_bones_ask(OptionProperties, Operator):
 
 
 CLASSES = (OBJECT_OT_araplbs_reduce_bones_find, OBJECT_OT_araplbs_reduce_bones_ask)
-
-
-unregister = _order.clear
+forget = _order.clear

@@ -57,10 +57,4 @@ def refresh_matches():
     redraw_views()
 
 
-@bpy.app.handlers.persistent
-def _forget(*_arguments):
-    hide()
-
-
-HANDLERS = (("load_pre", _forget),)
-unregister = hide
+forget = hide
