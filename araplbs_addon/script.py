@@ -17,7 +17,7 @@ from .blender.poses import own_motion
 from .blender.read import control_bones, read_armature
 from .blender.read.targets import Targets, share_meshes
 from .blender.write import deform_flags
-from .features.auto_weight.compared import ComparedWeighting
+from .features.auto_weight.tasks import ComparedWeighting
 from .features.joints import data as joint_settings
 from .features.new_vertices.task import NewVerticesTask
 from .features.quantize import engine_limits

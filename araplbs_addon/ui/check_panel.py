@@ -13,7 +13,7 @@ from ..features.check.findings_list import found
 from ..features.compare.operator import ASK as COMPARE
 from ..features.compare.operator import OBJECT_OT_araplbs_open_comparison, page_of_file
 from ..features.deform_with.operator import OBJECT_OT_araplbs_deform_with
-from ..features.edits import bone_shares, select_worst
+from ..features.edits import hover, select_worst
 from ..features.edits.rigid import MARK as MARK_RIGID
 from ..features.joints.operator import IDNAME as JOINTS
 from ..features.quantize.operator import IDNAME as QUANTIZE
@@ -176,7 +176,7 @@ class VIEW3D_PT_araplbs_check(InTab, Panel):
             button = draw_narrow(layout, idname, "Select Worst Vertices", "Select")
             button.poses = "POSE" if manager.araplbs_errors == "POSE" else "POSES"
         if context.mode == "PAINT_WEIGHT":
-            bone_shares.draw_choice(layout, context)
+            hover.draw_choice(layout, context)
         draw_named(layout, manager, "araplbs_deformer", text="Preview")
         if deformer_view.view.message:
             draw_wrapped(layout, context, deformer_view.view.message, icon="INFO")

@@ -10,7 +10,6 @@ from ..window.properties import draw_expert_options
 from ..window.settings import settings_of
 from ..window.sidebar import Closed
 
-OPEN = ()  # the boxes that are open at first
 POSES = ("pose_count", "reach_poses", "seed", "use_joint_limits", "through_rig")
 TRANSFER = ("angle", "two_sided", "refine", "bones", "mix")
 
@@ -30,7 +29,7 @@ class VIEW3D_PT_araplbs_expert(Closed, Panel):
             ("Clothes and LODs", lambda box: _draw(box, settings.transfer, TRANSFER)),
             ("Joints", lambda box: _draw_joints(box, context, settings)),
         ):
-            header, body = layout.panel(f"ARAPLBS_expert_{title}", default_closed=title not in OPEN)
+            header, body = layout.panel(f"ARAPLBS_expert_{title}", default_closed=True)
             header.label(text=title)
             if body:
                 draw(body)

@@ -14,7 +14,7 @@ from gpu_extras.batch import batch_for_shader
 from ..blender.data.edits import read_values
 from ..blender.poses.posed import posed_vertices
 from ..features.check import view as finding_view
-from ..features.edits import bone_shares
+from ..features.edits import hover
 from ..features.edits.brush import current_stroke, image_of, tied_vertices
 from ..features.joints import ghosts as joint_ghosts
 from ..features.transfer.shown_matches import shown as shown_matches
@@ -59,7 +59,7 @@ def draw_pixels():
     context = bpy.context
     if context.space_data.overlay.show_overlays:
         finding_view.draw_name(context)
-        bone_shares.draw(context)
+        hover.draw(context)
     session = current_session()
     x, y = context.region.width - _sidebar_width(context) - CURVE[0] - MARGIN, MARGIN
     if context.window_manager.araplbs_errors in error_view.OF_STRETCH:

@@ -18,7 +18,6 @@ from ..features.touch_up import operator as locks
 from ..features.touch_up.reach import IDNAME as REACH
 from ..languages.translate import translated
 from ..window import manual
-from ..window.progress import progress_at_hand
 from ..window.session import current_session
 from ..window.settings import settings_of
 from ..window.sidebar import (
@@ -35,6 +34,7 @@ from ..window.sidebar import (
     text_width,
     unit,
 )
+from ..window.work import progress_at_hand
 from .result_box import draw_result
 from .session_box import draw_session
 

@@ -2,6 +2,7 @@
 
 import time
 import weakref
+from typing import NamedTuple
 
 from araplbs.base.refusal import Refused
 from araplbs.base.steps import finish
@@ -9,13 +10,13 @@ from araplbs.base.worker import Worker
 from araplbs.reports.report import notes, summary, warnings
 
 from ..blender.data.references import reason_of, references_of
+from ..blender.data.views import redraw_sidebars
 from ..blender.read.targets import find_posing, find_targets
 from ..languages.translate import inform, warn
 from ..preferences import preferred_threads
 from ..task import MEASURING
 from ..weighting import WeightingTask
 from .last_report import keep_report
-from .progress import end_progress, show_progress
 from .session import refuse_session
 from .window import WindowOperator
 
@@ -26,6 +27,37 @@ MEASURED = {MEASURING, "surface strain", "surface strain as Blender deforms"}  #
 
 _workers = weakref.WeakSet()
 _undone = [0]  # number of undos and redos, which invalidate references to Blender's data
+
+
+class Progress(NamedTuple):
+    """The progress of the current work, which the sidebar shows in place of the button that started
+    the work."""
+
+    words: str  # such as "Weighting"
+    fraction: float
+
+    @property
+    def text(self):
+        return f"{self.words} {100 * self.fraction:.0f} %" if self.fraction else self.words
+
+
+_at_hand: list[Progress] = []
+
+
+def progress_at_hand():
+    """The Progress of the work that is running, or None."""
+    return _at_hand[0] if _at_hand else None
+
+
+def show_progress(words, fraction=0.0):
+    _at_hand[:] = [Progress(words, fraction)]
+    redraw_sidebars()
+    return _at_hand[0]
+
+
+def end_progress():
+    _at_hand.clear()
+    redraw_sidebars()
 
 
 def tell(operator, report, task, done=None):

@@ -20,6 +20,9 @@ from ..data.references import remove_made
 from .copied_rig import copied_rig
 from .pose_sources import clips, marked_frames, pose_assets, weight_of
 
+MOST_FRAMES = 24  # for all actions together: the number of random poses that measure a result
+MOVED = 0.02  # entries of all transforms; a pose with less motion does not count
+
 
 def read_poses(armature, skeleton, which, most, view_layer):
     """Returns at most `most` Poses of the armature's animation.
@@ -52,6 +55,19 @@ def read_poses(armature, skeleton, which, most, view_layer):
             part = _evaluate(copy, skeleton, scene, frames).weighted(weight)
             poses = poses.and_more(part)
         return poses
+
+
+def poses_of_actions(armature, skeleton, view_layer):
+    """The Poses of the actions that a file contains for an armature, which are poses that its
+    animator will use; None without actions that move bones."""
+    if not clips(armature):
+        return None
+    try:
+        poses = read_poses(armature, skeleton, "ALL", MOST_FRAMES, view_layer)
+    except Refused:  # such as poses that are not finite
+        return None
+    moves = np.abs(poses.transforms - np.eye(4)[:3]).max((1, 2, 3), initial=0) > MOVED
+    return poses[moves] if moves.any() else None
 
 
 def frames_of_actions(armature, most):

@@ -13,7 +13,7 @@ from araplbs.skeleton.symmetry import bone_partners
 
 from ..data.bones import LEAVE_FREE
 from ..data.object_targets import constraints_of
-from ..rig.turners import read_turners
+from ..rig.rig_relations import read_turners
 
 # A limit wider than this on both sides does not limit a joint. Rigs use such limits for free
 # joints.

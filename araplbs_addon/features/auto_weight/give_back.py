@@ -13,7 +13,7 @@ from bpy.types import Operator
 
 from ...blender.data.references import references_of
 from ...blender.data.views import redraw_views
-from ...blender.poses.own_actions import poses_of_actions
+from ...blender.poses.read_poses import poses_of_actions
 from ...blender.read.read_mesh import named_entries
 from ...blender.read.targets import Targets
 from ...blender.write.all_or_nothing import all_or_nothing
@@ -24,8 +24,8 @@ from ...preferences import preferred_threads
 from ...task import MEASURING
 from ...window.work import WorkOperator
 from ..check.task import CheckTask
-from .measured import measured_gains
 from .outcome import AFTER, BEFORE, OfOutcome, outcome_at_hand
+from .tasks import measured_gains
 
 IDNAME = "object.araplbs_give_back"
 

@@ -22,9 +22,9 @@ from ...window.menu_entries import Placed
 from ...window.properties import WeightOptions
 from ...window.window import moves_view, show_status
 from ...window.work import WorkOperator, poll_targets
-from .measured import MeasuredWeighting
 from .originals import is_seen
 from .outcome import tell_outcome
+from .tasks import MeasuredWeighting
 
 IDNAME = "object.araplbs_weight_limb"
 PICK = "object.araplbs_pick_limb"

@@ -20,10 +20,9 @@ from ...window.command import WHICH, Command
 from ...window.properties import WeightOptions
 from ...window.work import WorkOperator
 from ..new_vertices.task import NewVerticesTask
-from .compared import ComparedWeighting
-from .measured import MeasuredWeighting
 from .originals import is_seen
 from .outcome import tell_outcome
+from .tasks import ComparedWeighting, MeasuredWeighting
 
 IDNAME = "object.araplbs_auto_weight"
 

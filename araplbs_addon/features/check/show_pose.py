@@ -7,8 +7,7 @@ import bpy
 from araplbs.base.refusal import Refused
 from bpy.types import Operator
 
-from ...blender.poses.pose_rig import PosedRig
-from ...blender.poses.posed_frame import posed_frame
+from ...blender.poses.pose_rig import PosedRig, posed_frame
 from ...blender.read.control_bones import is_left_out
 from ...window.error_view import view
 from .findings_list import found, quietly

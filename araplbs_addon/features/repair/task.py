@@ -22,7 +22,7 @@ from araplbs.skeleton.poses import Poses
 from araplbs.skeleton.skeleton import Skeleton
 from araplbs.solvers.weigh import without_controls_in_steps
 
-from ...blender.poses.own_actions import poses_of_actions
+from ...blender.poses.read_poses import poses_of_actions
 from ...blender.read.control_bones import leave_out_of_armature_in_steps
 from ...blender.read.read_mesh import refuse_mesh
 from ...blender.read.targets import Targets

@@ -21,7 +21,7 @@ from ...blender.data.ours import is_ours
 from ...blender.data.references import Reference
 from ...blender.data.views import redraw_views
 from ...blender.poses.flexible_bones import curved_parameters_in_steps
-from ...blender.poses.own_actions import poses_of_actions
+from ...blender.poses.read_poses import poses_of_actions
 from ...blender.read.transfer_targets import find_transfer_in_file, find_transfer_targets
 from ...languages.translate import inform
 from ...preferences import preferred_threads
@@ -32,9 +32,9 @@ from ...window.properties import OptionProperties, option_names, option_properti
 from ...window.settings import ARAPLBS_settings, own_properties
 from ...window.sidebar import draw_wrapped
 from ...window.work import WorkOperator, poll_targets, tell
-from ..auto_weight.measured import WEIGHTING_SHARE, measured_gains
 from ..auto_weight.originals import is_seen
 from ..auto_weight.outcome import keep_outcome
+from ..auto_weight.tasks import WEIGHTING_SHARE, measured_gains
 from .shown_matches import hide, outdate_matches, show, shown, transfer_options
 from .task import TransferTask
 

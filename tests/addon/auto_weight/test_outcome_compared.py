@@ -39,7 +39,7 @@ def test_heat_that_fails(monkeypatch):
     tube, rig = tube_and_rig()
     inner = add_tube("Inner", radius=0.02, shift=(0.9, 0, 0))
     select(tube, inner, rig)
-    heat = addon("features.auto_weight.heat")
+    heat = addon("features.auto_weight.tasks")
     refused = package("base.refusal").Refused
 
     def fails(*_arguments):
@@ -58,7 +58,7 @@ def test_large_meshes_do_not_wait_for_heat(monkeypatch, less, measured):
     window responds between meshes."""
     tube, rig = tube_and_rig()
     most = len(tube.data.vertices) * len(rig.data.bones)
-    monkeypatch.setattr(addon("features.auto_weight.heat"), "MOST_HEAT", most - less)
+    monkeypatch.setattr(addon("features.auto_weight.tasks"), "MOST_HEAT", most - less)
     select(tube, add_tube("Other", radius=0.4), rig)
     auto_weight()
     assert ("heat" in at_hand().facts) == measured
@@ -87,7 +87,7 @@ def test_heat_mesh_by_mesh():
 
 def test_measuring_heat_can_be_stopped():
     tube, rig = tube_and_rig()
-    kind = addon("features.auto_weight.measured").MeasuredWeighting
+    kind = addon("features.auto_weight.tasks").MeasuredWeighting
     task = kind(package("model.options").Options(pose_count=10))
     task.read(addon("blender.read.targets").Targets(rig, [tube]), bpy.context.view_layer)
     assert task.compared_with_heat

@@ -137,7 +137,7 @@ def test_weights_of_before_by_their_names():
     """Before is shown correctly even if groups were moved while the result was computed."""
     tube, rig = scene()
     before = by_names(tube)
-    kind = addon("features.auto_weight.measured").MeasuredWeighting
+    kind = addon("features.auto_weight.tasks").MeasuredWeighting
     task = kind(package("model.options").Options(pose_count=8))
     task.read(addon("blender.read.targets").Targets(rig, [tube]), bpy.context.view_layer)
     task.solve()

@@ -107,7 +107,7 @@ def test_heat_that_fails(tmp_path, capfd, monkeypatch):
     def fails(*_arguments):
         raise refused("Bone Heat Weighting: failed to find solution")
 
-    monkeypatch.setattr(addon("features.auto_weight.heat"), "blender_weights_in_steps", fails)
+    monkeypatch.setattr(addon("features.auto_weight.tasks"), "blender_weights_in_steps", fails)
     source, path = save(tmp_path / "in.blend"), tmp_path / "report.json"
     assert run("weight", source, "-o", tmp_path / "out.blend", "--json", path) == 0
     assert report_of(path)["compared"] == {"worse": False, "heat": None, "reaching": {}}
