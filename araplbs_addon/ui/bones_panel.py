@@ -169,11 +169,7 @@ class VIEW3D_PT_araplbs_bones(Closed, Panel):
 
 def has_control_bones(armature):
     """Whether some bones of the armature were excluded."""
-    return bool(
-        armature
-        and armature.type == "ARMATURE"
-        and any(control_bones.is_left_out(bone) for bone in armature.data.bones)
-    )
+    return bool(armature) and any(map(control_bones.is_left_out, armature.data.bones))
 
 
 def draw_corrections(layout, ob, rows=3):

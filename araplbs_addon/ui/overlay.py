@@ -145,15 +145,14 @@ def _draw_edits(context):
     if not stroke and ties is None and not mesh.araplbs.edits:
         return
     points = posed_vertices(ob, context.evaluated_depsgraph_get())
-    if mesh.araplbs.edits:
-        for item in mesh.araplbs.edits:
-            if item.kind == "LINK" and item.use:
-                _line(points[np.flatnonzero(read_values(mesh, item))])
-        if 0 <= mesh.araplbs.active < len(mesh.araplbs.edits):
-            item = mesh.araplbs.edits[mesh.araplbs.active]
-            for each in (item, image_of(ob, item)):
-                if each:
-                    _draw_item(context, mesh, each, points)
+    for item in mesh.araplbs.edits:
+        if item.kind == "LINK" and item.use:
+            _line(points[np.flatnonzero(read_values(mesh, item))])
+    if 0 <= mesh.araplbs.active < len(mesh.araplbs.edits):
+        item = mesh.araplbs.edits[mesh.araplbs.active]
+        for each in (item, image_of(ob, item)):
+            if each:
+                _draw_item(context, mesh, each, points)
     if ties:
         vertices, held, released = ties
         shades = np.tile(HELD, (len(vertices), 1))

@@ -18,9 +18,8 @@ class VIEW3D_PT_araplbs_poses(Closed, Panel):
 
     def draw(self, context):
         layout, settings = self.split_layout(), settings_of(context)
-        armature, found = armature_at_hand(context), None
-        if armature and armature.type == "ARMATURE":
-            found = _counts.of(armature, context.scene)
+        armature = armature_at_hand(context)
+        found = _counts.of(armature, context.scene) if armature else None
         column = layout.column(align=True)
         column.prop(settings, "swing")
         column.prop(settings, "twist")

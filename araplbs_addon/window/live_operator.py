@@ -77,7 +77,6 @@ class LiveOperator(TaskOperator):
         changed."""
 
     def _key(self, context, event, session):
-        space = space_under(context, event)
         if event.type == "ESC":
             cancel_session(context, session)
         elif event.type in {"RET", "NUMPAD_ENTER"}:
@@ -85,10 +84,10 @@ class LiveOperator(TaskOperator):
         elif session.state == READING:
             pass  # nothing may change the data that is being read
         else:
-            return self.other_key(context, event, session, space)
+            return self.other_key(context, event, session)
         return {"RUNNING_MODAL"}
 
-    def other_key(self, _context, _event, _session, _space):
+    def other_key(self, _context, _event, _session):
         """Handles a key press that not every session supports."""
         return {"PASS_THROUGH"}
 
@@ -156,15 +155,14 @@ def session_keys(session):
     return session.keys
 
 
-def space_under(context, event):
-    """The string "VIEW" if the mouse is over the scene in a 3D view, else None."""
+def is_over_view(context, event):
+    """Whether the mouse is over the scene in a 3D view."""
     for area in context.window.screen.areas if context.window else ():
-        if area.type != "VIEW_3D":
-            continue
-        over = [r for r in area.regions if _is_over(r, event) and r.width > 1 and r.height > 1]
-        if over and all(r.type == "WINDOW" for r in over):
-            return "VIEW"
-    return None
+        if area.type == "VIEW_3D":
+            over = [r for r in area.regions if _is_over(r, event) and r.width > 1 and r.height > 1]
+            if over and all(r.type == "WINDOW" for r in over):
+                return True
+    return False
 
 
 def _is_over(region, event):

@@ -65,7 +65,7 @@ class OptionProperties:
 
     __annotations__ = option_properties()
     option_table = Options
-    own_options = ()  # options whose initial values do not come from the panel
+    own_options = ()  # options of the panel that mean something else here
 
     def take_settings(self, context):
         """Takes the options that the caller does not pass from the panel. For use in invoke()."""

@@ -5,6 +5,10 @@ from contextlib import contextmanager
 import bpy
 from araplbs.base.refusal import Refused
 
+from ..data.bones import bone_flags
+
+ENDS = ("select_head", "select_tail")  # properties of a bone, before Blender 5.0
+
 
 @contextmanager
 def editing(armature):
@@ -53,28 +57,22 @@ def _select(layer, objects, active):
 def _bone_selection(armature):
     """(name of the active bone, [(name, selected, head, tail)])."""
     active = armature.data.bones.active
-    selection = []
-    for bone in armature.data.bones:
-        # Since 5.0 the selection of bones belongs to the pose.
-        own = bone.select if hasattr(bone, "select") else armature.pose.bones[bone.name].select
-        selection.append((bone.name, own, *_end_selection(bone)))
+    selection = [
+        (bone.name, flag.select, *(getattr(bone, end, None) for end in ENDS))
+        for bone, flag in zip(armature.data.bones, bone_flags(armature), strict=True)
+    ]
     return active and active.name, selection
 
 
-def _end_selection(bone):
-    return getattr(bone, "select_head", None), getattr(bone, "select_tail", None)
-
-
 def _put_back_selection(armature, active, selection):
-    bones = armature.data.bones
-    for name, own, head, tail in selection:
+    bones, flags = armature.data.bones, {flag.name: flag for flag in bone_flags(armature)}
+    for name, own, *ends in selection:
         bone = bones.get(name)
         if not bone:  # it was removed
             continue
-        owner = bone if hasattr(bone, "select") else armature.pose.bones[name]
-        if owner.select != own:
-            owner.select = own
-        for end, was in (("select_head", head), ("select_tail", tail)):
+        if flags[name].select != own:
+            flags[name].select = own
+        for end, was in zip(ENDS, ends, strict=True):
             if was is not None and getattr(bone, end) != was:
                 setattr(bone, end, was)
     if active is None or (bones.active and bones.active.name != active):

@@ -6,7 +6,7 @@ from bpy.types import Operator
 from ...blender.read.targets import find_posing
 from ...languages.translate import inform
 from ...weighting import WeightingTask
-from ...window.live_operator import LiveOperator
+from ...window.live_operator import LiveOperator, is_over_view
 from ...window.properties import BoneChoice, OptionProperties, option_properties
 from ...window.session import RUNNING, after_save, after_undo, before_save, end_session
 from .counting import count_problems
@@ -44,12 +44,12 @@ Weight Paint mode until you accept or cancel"""
         count_problems(latest_outcome(), task)
         return result
 
-    def other_key(self, context, event, session, space):
+    def other_key(self, context, event, session):
         if event.type == "Z" and (event.ctrl or event.oskey) and context.mode != "POSE":
             redo = event.shift
             if not session.undo_edit(redo):
                 inform(self, f"Nothing to {'redo' if redo else 'undo'} in this session")
-        elif event.type == "LEFTMOUSE" and space == "VIEW" and self._would_paint(context, event):
+        elif event.type == "LEFTMOUSE" and self._would_paint(context, event):
             inform(self, "Paint with the Auto-weight brushes while the session runs")
         else:
             return {"PASS_THROUGH"}
@@ -77,7 +77,7 @@ Weight Paint mode until you accept or cancel"""
         With Ctrl and Shift, the brush picks a bone instead."""
         if context.mode != "PAINT_WEIGHT" or (event.ctrl and event.shift):
             return False
-        return not _has_our_tool(context)
+        return is_over_view(context, event) and not _has_our_tool(context)
 
 
 def live_settings(context):

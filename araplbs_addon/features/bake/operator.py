@@ -41,7 +41,6 @@ the selected meshes: Corrective Smooth, Preserve Volume, shape keys, lattices, c
 
     __annotations__ = option_properties(BakeOptions)
     option_table = BakeOptions
-    own_options = tuple(n for n in option_names(BakeOptions) if n not in option_names())
     task_kind = BakeTask
     doing = "Baking"
 

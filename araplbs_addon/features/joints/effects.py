@@ -15,6 +15,62 @@ from ...blender.read.read_mesh import refuse_linked
 
 POSE_BONE = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)+)"\]')
 NOTICEABLE = 1e-4  # smallest change of length or direction, as a fraction of a bone's length
+# The sentences about what depends on moved bones: about one, and about several.
+SENTENCES = {
+    "users": (
+        "Another object uses the same armature, so its bones move too: {names}",
+        "{n} other objects use the same armature, so their bones move too: {names}",
+    ),
+    "meshes": (
+        "Another object is bound to the armature and keeps its weights: {names}",
+        "{n} other objects are bound to the armature and keep their weights: {names}",
+    ),
+    "children": (
+        "An object parented to a moved bone moves with it: {names}",
+        "{n} objects parented to moved bones move with them: {names}",
+    ),
+    "shapes": (
+        "The custom shape of a bone is scaled with its length: {names}",
+        "The custom shapes of {n} bones are scaled with their lengths: {names}",
+    ),
+    "posed": (
+        "A moved bone is posed; its pose now rotates about the new joint: {names}",
+        "{n} moved bones are posed; their poses now rotate about the new joints: {names}",
+    ),
+    "rotating actions": (
+        "An action rotates bones whose joints have moved; they now rotate about the "
+        "new joints: {names}",
+        "{n} actions rotate bones whose joints have moved; they now rotate about "
+        "the new joints: {names}",
+    ),
+    "moving actions": (
+        "An action has location keys of moved bones, which are now relative to the new "
+        "positions: {names}",
+        "{n} actions have location keys of moved bones, which are now relative to the new "
+        "positions: {names}",
+    ),
+    "STRETCH_TO": (
+        "A Stretch To constraint still has its old rest length; reset it: {names}",
+        "{n} Stretch To constraints still have their old rest lengths; reset them: {names}",
+    ),
+    "IK": (
+        "An IK chain has moved bones; check its pole angle and bend: {names}",
+        "{n} IK chains have moved bones; check their pole angles and bends: {names}",
+    ),
+    "CHILD_OF": (
+        "A Child Of or Armature constraint was set for the old positions: {names}",
+        "{n} Child Of or Armature constraints were set for the old positions: {names}",
+    ),
+    "followers": (
+        "Another object follows moved bones through constraints: {names}",
+        "{n} other objects follow moved bones through constraints: {names}",
+    ),
+    "drivers": (
+        "A driver reads a moved bone: {names}",
+        "{n} drivers read moved bones: {names}",
+    ),
+}
+LIKE = {"SPLINE_IK": "IK", "ARMATURE": "CHILD_OF"}  # constraints with the sentence of another type
 
 
 def refuse_armature(armature, meshes):
@@ -34,33 +90,38 @@ def refuse_armature(armature, meshes):
 def effects(armature, meshes, before, after, moved):
     """Returns [sentence] about the effects of moving these bones (m,) from one core Skeleton to
     another."""
-    names = [name for name, moves in zip(before.names, moved, strict=True) if moves]
     ends = [s.tails - s.heads for s in (before, after)]
     lengths = [np.linalg.norm(along, axis=1) for along in ends]
     resized = np.abs(lengths[1] - lengths[0]) > NOTICEABLE * lengths[0]
     resized = {name for name, r in zip(before.names, resized & moved, strict=True) if r}
-    lines = [
-        *_other_users(armature),
-        *_other_meshes(armature, meshes),
-        *_attached_objects(armature, set(names)),
-        *_custom_shapes(armature, resized),
-        *_posed(armature, set(names)),
-        *_actions(armature, set(names)),
-        *_constraints(armature, set(names), resized),
-        *_outer_constraints(armature, set(names)),
-        *_drivers(armature, set(names)),
-    ]
+    moved = {name for name, moves in zip(before.names, moved, strict=True) if moves}
+    bones = armature.pose.bones
+    found = {
+        "users": [ob.name for ob in _users(armature)],
+        "meshes": [ob.name for ob in _deformed_by(armature) if ob not in meshes],
+        "children": [
+            ob.name
+            for ob in bpy.data.objects
+            if ob.parent == armature and ob.parent_type == "BONE" and ob.parent_bone in moved
+        ],
+        "shapes": [
+            bone.name
+            for bone in bones
+            if bone.custom_shape and bone.use_custom_shape_bone_size and bone.name in resized
+        ],
+        "posed": [bone.name for bone in bones if bone.name in moved and _is_posed(bone)],
+        **_actions(moved),
+        **_constraints(armature, moved, resized),
+        "followers": _followers(armature, moved),
+        "drivers": _drivers(armature, moved),
+    }
+    lines = []
+    for effect, sentences in SENTENCES.items():
+        names = list(dict.fromkeys(found[effect]))
+        if names:
+            text = sentences[len(names) > 1]
+            lines.append(text.format(n=len(names), names=names_in_line(names)))
     return lines
-
-
-def _say(found, one, several):
-    """A list with a sentence about the found names, empty if nothing was found. `several` contains
-    {n} and {names}."""
-    found = list(dict.fromkeys(found))
-    if not found:
-        return []
-    text = one if len(found) == 1 else several
-    return [text.format(n=len(found), names=names_in_line(found))]
 
 
 def _users(armature):
@@ -76,60 +137,12 @@ def _deformed_by(armature):
     return [ob for ob in bpy.data.objects if is_deformed_by(ob, armature)]
 
 
-def _other_users(armature):
-    return _say(
-        [ob.name for ob in _users(armature)],
-        "Another object uses the same armature, so its bones move too: {names}",
-        "{n} other objects use the same armature, so their bones move too: {names}",
-    )
-
-
-def _other_meshes(armature, meshes):
-    return _say(
-        [ob.name for ob in _deformed_by(armature) if ob not in meshes],
-        "Another object is bound to the armature and keeps its weights: {names}",
-        "{n} other objects are bound to the armature and keep their weights: {names}",
-    )
-
-
-def _attached_objects(armature, moved):
-    return _say(
-        [
-            ob.name
-            for ob in bpy.data.objects
-            if ob.parent == armature and ob.parent_type == "BONE" and ob.parent_bone in moved
-        ],
-        "An object parented to a moved bone moves with it: {names}",
-        "{n} objects parented to moved bones move with them: {names}",
-    )
-
-
-def _custom_shapes(armature, resized):
-    return _say(
-        [
-            bone.name
-            for bone in armature.pose.bones
-            if bone.custom_shape and bone.use_custom_shape_bone_size and bone.name in resized
-        ],
-        "The custom shape of a bone is scaled with its length: {names}",
-        "The custom shapes of {n} bones are scaled with their lengths: {names}",
-    )
-
-
-def _posed(armature, moved):
-    return _say(
-        [bone.name for bone in armature.pose.bones if bone.name in moved and _is_posed(bone)],
-        "A moved bone is posed; its pose now rotates about the new joint: {names}",
-        "{n} moved bones are posed; their poses now rotate about the new joints: {names}",
-    )
-
-
 def _is_posed(bone):
     basis = np.array(bone.matrix_basis)
     return np.abs(basis - np.eye(4)).max() > 1e-5
 
 
-def _actions(armature, moved):
+def _actions(moved):
     """Actions with keys of moved bones, whose location keys are relative to the rest position."""
     played = {}
     for action in bpy.data.actions:
@@ -140,28 +153,15 @@ def _actions(armature, moved):
                 continue
             located = curve.data_path.endswith("].location")
             played[action.name] = played.get(action.name, False) or located
-    turned = [name for name, located in played.items() if not located]
-    located = [name for name, located in played.items() if located]
-    return [
-        *_say(
-            turned,
-            "An action rotates bones whose joints have moved; they now rotate about the "
-            "new joints: {names}",
-            "{n} actions rotate bones whose joints have moved; they now rotate about "
-            "the new joints: {names}",
-        ),
-        *_say(
-            located,
-            "An action has location keys of moved bones, which are now relative to the new "
-            "positions: {names}",
-            "{n} actions have location keys of moved bones, which are now relative to the new "
-            "positions: {names}",
-        ),
-    ]
+    return {
+        "rotating actions": [name for name, located in played.items() if not located],
+        "moving actions": [name for name, located in played.items() if located],
+    }
 
 
 def _constraints(armature, moved, resized):
-    found = {kind: [] for kind in ("STRETCH_TO", "IK", "SPLINE_IK", "CHILD_OF", "ARMATURE")}
+    """The bones whose constraints were set for the old positions, by type of constraint."""
+    found = {"STRETCH_TO": [], "IK": [], "SPLINE_IK": [], "CHILD_OF": [], "ARMATURE": []}
     for bone in armature.pose.bones:
         for constraint in constraints_of(bone):
             if constraint.type not in found:
@@ -175,26 +175,13 @@ def _constraints(armature, moved, resized):
                 concerned &= resized
             if concerned & moved:
                 found[constraint.type].append(bone.name)
-    return [
-        *_say(
-            found["STRETCH_TO"],
-            "A Stretch To constraint still has its old rest length; reset it: {names}",
-            "{n} Stretch To constraints still have their old rest lengths; reset them: {names}",
-        ),
-        *_say(
-            found["IK"] + found["SPLINE_IK"],
-            "An IK chain has moved bones; check its pole angle and bend: {names}",
-            "{n} IK chains have moved bones; check their pole angles and bends: {names}",
-        ),
-        *_say(
-            found["CHILD_OF"] + found["ARMATURE"],
-            "A Child Of or Armature constraint was set for the old positions: {names}",
-            "{n} Child Of or Armature constraints were set for the old positions: {names}",
-        ),
-    ]
+    for kind, other in LIKE.items():
+        found[other] += found.pop(kind)
+    return found
 
 
-def _outer_constraints(armature, moved):
+def _followers(armature, moved):
+    """Other objects that follow moved bones through constraints."""
     found = []
     for ob in bpy.data.objects:
         owners = [constraints_of(ob)]
@@ -203,11 +190,7 @@ def _outer_constraints(armature, moved):
         every = [constraint for constraints in owners for constraint in constraints]
         if any(followed_bones(constraint, armature) & moved for constraint in every):
             found.append(ob.name)
-    return _say(
-        found,
-        "Another object follows moved bones through constraints: {names}",
-        "{n} other objects follow moved bones through constraints: {names}",
-    )
+    return found
 
 
 def _drivers(armature, moved):
@@ -219,11 +202,7 @@ def _drivers(armature, moved):
                 for variable in curve.driver.variables:
                     if any(_reads(target, armature, moved) for target in variable.targets):
                         found.append(f"{owner.name}: {curve.data_path}")
-    return _say(
-        found,
-        "A driver reads a moved bone: {names}",
-        "{n} drivers read moved bones: {names}",
-    )
+    return found
 
 
 def _reads(target, armature, moved):

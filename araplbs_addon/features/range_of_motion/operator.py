@@ -13,7 +13,6 @@ from ..control_bones.operator import armature_at_hand
 from .task import MotionTask
 
 IDNAME = "object.araplbs_range_of_motion"
-OWN = ("combinations", "acts", "spacing", "symmetric")
 
 
 def find_armature(context):
@@ -22,7 +21,7 @@ def find_armature(context):
     if context.mode not in {"OBJECT", "POSE", "PAINT_WEIGHT"}:
         raise Refused("Available only in Object, Pose and Weight Paint modes")
     armature = armature_at_hand(context)
-    if armature is None or armature.type != "ARMATURE":
+    if armature is None:
         raise Refused("The active object is not an armature and has none")
     return Targets(armature, [])
 
@@ -44,7 +43,7 @@ the rig, if there are any"""
 
     __annotations__ = option_properties(MotionOptions)
     option_table = MotionOptions
-    own_options = OWN
+    own_options = ("symmetric",)  # it means the poses here
     task_kind = MotionTask
     summary = staticmethod(motion_summary)
     doing = "Making poses"

@@ -11,7 +11,7 @@ from ...window.guard import handing_over
 from ...window.properties import OptionProperties, option_properties
 from ...window.session import refuse_session
 from ...window.work import WorkOperator
-from .operator import OWN, draw_choice
+from .operator import draw_choice
 from .task import BoneOrderTask
 
 IDNAME = "object.araplbs_reduce_bones_find"
@@ -34,7 +34,6 @@ lists those that would no longer deform"""
 
     __annotations__ = option_properties(ReduceBonesOptions)
     option_table = ReduceBonesOptions
-    own_options = OWN
     task_kind = BoneOrderTask
     doing = "Choosing bones"
     find = staticmethod(find_posing)

@@ -5,12 +5,11 @@ from bpy.types import Operator
 
 from ...blender.read.targets import find_posing
 from ...window.command import WHICH, Command
-from ...window.properties import OptionProperties, option_names, option_properties, split
+from ...window.properties import OptionProperties, option_properties, split
 from ...window.work import WorkOperator
 from .task import ReduceBonesTask
 
 IDNAME = "object.araplbs_reduce_bones"
-OWN = tuple(name for name in option_names(ReduceBonesOptions) if name not in option_names())
 
 
 def draw_choice(layout, properties):
@@ -33,7 +32,6 @@ others again to come as close as possible to the effect of all bones"""
     bl_options = {"REGISTER", "UNDO", "PRESET"}  # noqa: RUF012
     __annotations__ = option_properties(ReduceBonesOptions)
     option_table = ReduceBonesOptions
-    own_options = OWN
     task_kind = ReduceBonesTask
     summary = staticmethod(reduce_bones_summary)
     doing = "Reducing"

@@ -7,7 +7,7 @@ from araplbs.features.restore.stored import FILE
 from bpy.types import Operator
 
 from ...window.command import WHICH, Command, find_read
-from ...window.properties import OptionProperties, option_names, option_properties
+from ...window.properties import OptionProperties, option_properties
 from ...window.work import WorkOperator
 from .read import find_keepable
 from .task import KeepOneOfSeveral, KeepTask, keep_together
@@ -25,7 +25,6 @@ before you remesh, decimate or export them"""
 
     __annotations__ = option_properties(KeepOptions)
     option_table = KeepOptions
-    own_options = tuple(option_names(KeepOptions))
     task_kind = KeepTask
     summary = staticmethod(keep_summary)
     doing = "Keeping"

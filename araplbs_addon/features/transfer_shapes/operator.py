@@ -32,7 +32,6 @@ levels of detail). Parts close to it follow it, and the rest is filled in"""
 
     __annotations__ = option_properties(ShapeOptions)
     option_table = ShapeOptions
-    own_options = ("keep_above", "sliders")
     task_kind = ShapesTask
     summary = staticmethod(shapes_summary)
     doing = "Transferring"

@@ -18,7 +18,7 @@ from araplbs.skeleton.twist_bones import merged_weights
 from bpy.props import BoolProperty, EnumProperty
 from bpy.types import Operator
 
-from ...blender.data.binding import armature_of, is_deformed_by
+from ...blender.data.binding import is_deformed_by
 from ...blender.data.bones import upward
 from ...blender.data.mesh_shape import triangle_vertices
 from ...blender.read.read_armature import read_armature
@@ -37,6 +37,7 @@ from ...languages.translate import inform
 from ...window.menu_entries import Placed
 from ...window.session import refuse_session
 from ...window.settings import present_options
+from ..control_bones.operator import armature_at_hand
 
 ADD = "object.araplbs_add_twist_bones"
 CONSTRAINT = "Twist (ARAP)"
@@ -50,17 +51,15 @@ class _OfArmature(Placed):
     @classmethod
     def poll(cls, context):
         refuse_session()
-        ob = context.active_object
-        armature = ob if ob is None or ob.type != "MESH" else armature_of(ob)
-        if armature is None or armature.type != "ARMATURE":
+        armature = armature_at_hand(context)
+        if armature is None:
             raise Refused("Select an armature, or a mesh with one")
         refuse_linked(armature)
-        refuse_edited(ob, armature)
+        refuse_edited(context.active_object, armature)
         return True
 
     def execute(self, context):
-        ob = context.active_object
-        armature = armature_of(ob) if ob.type == "MESH" else ob
+        armature = armature_at_hand(context)
         users = [o for o in bpy.data.objects if o.data == armature.data and o != armature]
         if users:
             raise Refused(
