@@ -23,12 +23,9 @@ COLORS = {
 
 
 class _DeformerView(MeshView):
-    """result: points (n, 3) in armature space. Weights are read at first and after every change.
-    Poses are read at every update."""
-
-    def clear(self):
-        super().clear()  # source: (key, armature name, Problem, DeformerPreview)
-        self._batch = None
+    """result: points (n, 3) in armature space. source: (key, armature name, Problem,
+    DeformerPreview). Weights are read at first and after every change. Poses are read at every
+    update."""
 
     def ready(self, ob):
         return not current_session() and (self.calm or not self._stale(ob))
@@ -51,8 +48,10 @@ class _DeformerView(MeshView):
 
         return (id(preview), deformer, pose.key), compute
 
-    def new_result(self):
-        self._batch = None
+    def scene_changed(self, depsgraph):
+        # Meshes are updated when weights change; posing updates objects and armatures.
+        if any(isinstance(update.id, bpy.types.Mesh) for update in depsgraph.updates):
+            self.forget()
 
     def draw_result(self, context, _ob):
         armature = bpy.data.objects.get(self._source[1]) if self._source else None
@@ -85,17 +84,6 @@ def _source_key(ob):
 
 
 view = _DeformerView("araplbs_deformer")
-
-
-def _after_update(scene, depsgraph):
-    if not view.on or scene != bpy.context.scene:
-        return
-    # Meshes are updated when weights change; posing updates objects and armatures.
-    if any(isinstance(update.id, bpy.types.Mesh) for update in depsgraph.updates):
-        view.forget()
-
-
-view.after_update = _after_update
 
 
 DEFORMER = EnumProperty(

@@ -25,13 +25,12 @@ OF_STRETCH = ("POSES", "POSE")
 
 
 class _ErrorView(MeshView):
-    """result: strain (n,), or colors (n, 3) of bones."""
+    """result: strain (n,), or colors (n, 3) of bones. source: (key, armature name, Problem,
+    SparseWeights) of a mesh without session."""
 
     def clear(self):
         super().clear()
-        # source: (key, armature name, Problem, SparseWeights) of a mesh without session
-        self._poses = None  # (key, Poses) for an armature
-        self._batch = self._drawn = None
+        self._poses = self._drawn = None  # (key, Poses) for an armature; points of the batch
 
     def ready(self, ob):
         session = current_session()
@@ -87,14 +86,20 @@ class _ErrorView(MeshView):
                 self._poses = key, poses_of(armature, problem, options, view_layer)
         return self._poses[1]
 
-    def new_result(self):
-        self._drawn = None
+    def scene_changed(self, depsgraph):
+        if current_session():
+            return
+        # Meshes are updated when weights change; objects also when they are posed.
+        kinds = {type(update.id) for update in depsgraph.updates}
+        of_armatures = kinds & {bpy.types.Armature, bpy.types.Action}
+        if of_armatures or bpy.types.Mesh in kinds:
+            self.forget(armatures=bool(of_armatures))
 
     def draw_result(self, context, ob):
         if ob != self.subject(context):
             return
         points = posed_vertices(ob, context.evaluated_depsgraph_get()).astype(np.float32)
-        if self._drawn is None or not np.array_equal(points, self._drawn):
+        if self._batch is None or not np.array_equal(points, self._drawn):
             self._drawn, self._batch = points, colored(ob.data, points, self.result)
         draw_in_front(self._batch, gpu.shader.from_builtin("SMOOTH_COLOR"))
 
@@ -112,21 +117,6 @@ view = _ErrorView("araplbs_errors")
 def _chosen(_manager, _context):
     view.forget(armatures=True)
     view.start()
-
-
-def _after_update(scene, depsgraph):
-    if not view.on or current_session():
-        return
-    if scene != bpy.context.scene:
-        return  # where poses are read
-    # Meshes are updated when weights change; objects also when they are posed.
-    kinds = {type(update.id) for update in depsgraph.updates}
-    of_armatures = kinds & {bpy.types.Armature, bpy.types.Action}
-    if of_armatures or bpy.types.Mesh in kinds:
-        view.forget(armatures=bool(of_armatures))
-
-
-view.after_update = _after_update
 
 
 def draw_choice(layout, context):

@@ -25,21 +25,23 @@ class MeshView(ABC):
     """result: the drawing computed for the object `name`, or None; message: the reason if None. A
     kind of view defines whether the mesh may be read now (ready), the computation (work), and how
     to draw its result on the object (draw_result). It stores the data that was read from the mesh
-    as its source. While it is on, Blender calls its after_update, when the scene has
-    changed.
+    as its source. While it is on, it hears of changes of the scene (scene_changed).
     """
-
-    after_update = None
 
     def __init__(self, setting):
         """setting: property of the window manager, "NONE" while nothing is displayed."""
-        self._setting = setting
+
+        def after_update(scene, depsgraph):
+            if self.on and scene == bpy.context.scene:  # others exist only while poses are read
+                self.scene_changed(depsgraph)
+
+        self._setting, self.after_update = setting, after_update
         self.tick = partial(self._tick)  # one object, by which Blender recognizes its timer
         self.clear()
 
     def clear(self):
         self.name = self.result = self.message = None
-        self._worker = self._key = self._source = self.turned_to = None
+        self._worker = self._key = self._source = self.turned_to = self._batch = None
         self._changed = 0.0  # when a change of the weights was last seen
         self._reading = False  # whether Blender is temporarily changed for reading
 
@@ -79,6 +81,10 @@ class MeshView(ABC):
         thread, and is called if the key differs from the key of the current result. Raises
         Refused."""
 
+    @abstractmethod
+    def scene_changed(self, depsgraph):
+        """Calls forget() if the data that was read has changed."""
+
     @property
     def calm(self):
         """Whether the data that was read has not changed for a while."""
@@ -117,15 +123,11 @@ class MeshView(ABC):
         )
         worker, self._worker = self._worker, None
         self.result, error = worker.result, worker.error
-        self.new_result()
+        self._batch = None
         self._tell(str(error) if error else None)
         redraw_views()
         if error and not isinstance(error, (Refused, *told)):
             raise error
-
-    @abstractmethod
-    def new_result(self):
-        """Marks the drawing as out of date."""
 
     def draw(self):
         """Draws the result in scene space, if it is on and matches the object."""

@@ -96,23 +96,33 @@ def ensure_edit(mesh, kind, bone):
     return item
 
 
+def _add(mesh, kind, name, vertices):
+    """Adds an edit of one of the kinds in SEVERAL."""
+    item = ensure_edit(mesh, kind, "")
+    _name(item, name)
+    values = np.zeros(len(mesh.vertices), np.float32)
+    values[vertices] = 1
+    write_values(mesh, item, values)
+
+
 def add_link(mesh, first, second):
     """Links two vertices."""
-    item = ensure_edit(mesh, "LINK", "")
-    _name(item, f"{LINK_TITLE} {first} - {second}")
-    values = np.zeros(len(mesh.vertices), np.float32)
-    values[[first, second]] = 1
-    write_values(mesh, item, values)
+    _add(mesh, "LINK", f"{LINK_TITLE} {first} - {second}", [first, second])
 
 
 def add_rigid_part(mesh, vertices, name=""):
     """Makes these vertices a rigid part and removes them from their previous rigid parts."""
-    leave_rigid_parts(mesh, vertices)
-    item = ensure_edit(mesh, "RIGID", "")
-    _name(item, f"{RIGID_TITLE} {name}" if name else RIGID_TITLE)
-    values = np.zeros(len(mesh.vertices), np.float32)
-    values[vertices] = 1
-    write_values(mesh, item, values)
+    erase_edits(mesh, "RIGID", vertices)
+    _add(mesh, "RIGID", f"{RIGID_TITLE} {name}" if name else RIGID_TITLE, vertices)
+
+
+def paint_edit(mesh, kind, bone, vertices, values):
+    """Assigns values of an edit to these vertices. Edits that become empty are removed."""
+    item = ensure_edit(mesh, kind, bone)
+    present = read_values(mesh, item)
+    present[vertices] = values
+    write_values(mesh, item, present)
+    drop_empty_edits(mesh)
 
 
 def hold_on_bone(mesh, bone):
@@ -134,36 +144,18 @@ def is_pinned(mesh, bone, vertex):
     return vertex < len(values) and values[vertex].value >= 2
 
 
-def pin_whole(mesh, bone, vertices):
-    """Pins all weight of these vertices to a bone."""
-    item = ensure_edit(mesh, "WEIGHT", bone)
-    values = read_values(mesh, item)
-    values[vertices] = 2
-    write_values(mesh, item, values)
-
-
-def unpin(mesh, vertices):
-    """Removes the pinned weights of these vertices, and edits that become empty."""
+def erase_edits(mesh, kind, vertices):
+    """Removes these vertices from all edits of a kind, and removes edits that become empty. Returns
+    the number of edits that affected some of the vertices."""
+    count = 0
     for item in mesh.araplbs.edits:
         values = read_values(mesh, item)
-        if item.kind == "WEIGHT" and values[vertices].any():
+        if item.kind == kind and values[vertices].any():
             values[vertices] = 0
             write_values(mesh, item, values)
+            count += 1
     drop_empty_edits(mesh)
-
-
-def leave_rigid_parts(mesh, vertices):
-    """Removes these vertices from all rigid parts, and removes parts that become empty. Returns the
-    number of parts that contained some of the vertices."""
-    left = 0
-    for item in mesh.araplbs.edits:
-        values = read_values(mesh, item)
-        if item.kind == "RIGID" and values[vertices].any():
-            values[vertices] = 0
-            write_values(mesh, item, values)
-            left += 1
-    drop_empty_edits(mesh)
-    return left
+    return count
 
 
 def remove_edit(mesh, index):
@@ -225,10 +217,6 @@ def restore_edits(mesh, copy):
     _changed(mesh)
 
 
-def _use_changed(item, _context):
-    _changed(item.id_data)
-
-
 class ARAPLBS_edit(bpy.types.PropertyGroup):
     kind: bpy.props.EnumProperty(name="Kind", items=KINDS)
     bone: bpy.props.StringProperty(name="Bone")
@@ -236,7 +224,7 @@ class ARAPLBS_edit(bpy.types.PropertyGroup):
         name="Use",
         description="Weights are computed with this edit",
         default=True,
-        update=_use_changed,
+        update=lambda item, _context: _changed(item.id_data),
     )
     layer: bpy.props.StringProperty(name="Attribute")
 

@@ -60,14 +60,11 @@ class Subjects:
         """Returns (armature, [meshes]). Raises Refused if one of the objects has changed."""
         armature = self.armature.get()
         meshes = [reference.get() for reference in self.meshes]
-        changed = (
-            [(armature, "has changed since it was read")] if _parts(armature) != self.parts else []
-        )
+        if _parts(armature) != self.parts:
+            raise Changed(armature.name, "has changed since it was read")
         for ob, edited in zip(meshes, self.in_edit_mode, strict=True):
             if (ob.mode == "EDIT") != edited:
-                changed.append((ob, "has left Edit mode" if edited else "is in Edit mode"))
-        for ob, how in changed:
-            raise Changed(ob.name, how)
+                raise Changed(ob.name, "has left Edit mode" if edited else "is in Edit mode")
         return armature, meshes
 
 

@@ -27,24 +27,30 @@ def write_in_edit_mode(ob, rows, names, with_group, bones, vertices):
     groups, new_groups = make_groups(ob, names, with_group)
     owner, group, weight = wanted_entries(rows, bones, vertices, groups)
     written = set(groups[bones & (groups >= 0)].tolist())
+    changed, removed = set_edited_entries(ob, (owner, group, weight), vertices, written)
+    if changed or removed:
+        mark_centers_old(ob)
+    return {"changed": changed, "removed": removed, "new_groups": new_groups}
+
+
+def set_edited_entries(ob, entries, vertices, written):
+    """Replaces the entries of vertices (n,) bool in the groups `written` by entries (vertices,
+    groups, weights). Returns the numbers of changed and removed entries."""
     edited = bmesh.from_edit_mesh(ob.data)
-    edited.verts.ensure_lookup_table()
     layer = edited.verts.layers.deform.verify()
     edited.verts.ensure_lookup_table()
     changed = removed = 0
     wanted = {}
-    for vertex, index, value in zip(owner.tolist(), group.tolist(), weight.tolist(), strict=True):
-        wanted.setdefault(vertex, {})[index] = value
+    for vertex, group, weight in zip(*(each.tolist() for each in entries), strict=True):
+        wanted.setdefault(vertex, {})[group] = weight
     for vertex in np.flatnonzero(vertices).tolist():
-        entries, own = edited.verts[vertex][layer], wanted.get(vertex, {})
-        for index in [i for i in entries.keys() if i in written and i not in own]:  # noqa: SIM118
-            del entries[index]
+        present, own = edited.verts[vertex][layer], wanted.get(vertex, {})
+        for group in [g for g in present.keys() if g in written and g not in own]:  # noqa: SIM118
+            del present[group]
             removed += 1
-        for index, value in own.items():
-            if entries.get(index) != value:
-                entries[index] = value
+        for group, weight in own.items():
+            if present.get(group) != weight:
+                present[group] = weight
                 changed += 1
     bmesh.update_edit_mesh(ob.data, loop_triangles=False, destructive=False)
-    if changed or removed:
-        mark_centers_old(ob)
-    return {"changed": changed, "removed": removed, "new_groups": new_groups}
+    return changed, removed

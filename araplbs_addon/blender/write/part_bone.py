@@ -8,7 +8,7 @@ from araplbs.base.refusal import Refused
 from araplbs.character.rigid_parts import loose_parts
 
 from ..data.binding import mark_centers_old
-from ..data.edits import is_pinned, pin_whole, unpin
+from ..data.edits import erase_edits, is_pinned, paint_edit
 from ..read.read_mesh import (
     group_entries,
     group_names,
@@ -59,8 +59,7 @@ class PartOfMesh:
             groups.active_index = max(0, active)
         groups[bone].add(every, 1.0, "REPLACE")
         mark_centers_old(self.ob)
-        unpin(self.ob.data, self.vertices)
-        pin_whole(self.ob.data, bone, self.vertices)
+        self._pin(bone)
         return had
 
     def take_back(self, had, bone, pinned):
@@ -78,9 +77,13 @@ class PartOfMesh:
             ):
                 if group < len(names) and names[group] in groups:
                     groups[names[group]].add((vertex,), weight, "REPLACE")
-        unpin(self.ob.data, self.vertices)
-        if pinned:
-            pin_whole(self.ob.data, bone, self.vertices)
+        self._pin(bone if pinned else None)
+
+    def _pin(self, bone):
+        """Pins all weight of the part to a bone, or nothing of it if bone is None."""
+        erase_edits(self.ob.data, "WEIGHT", self.vertices)
+        if bone is not None:
+            paint_edit(self.ob.data, "WEIGHT", bone, self.vertices, 2)
 
 
 class Choice(NamedTuple):

@@ -7,9 +7,6 @@ restored. Groups are identified by name, because other code may add, remove or m
 session.
 """
 
-import itertools
-
-import bmesh
 import bpy
 import numpy as np
 from araplbs.base.refusal import Refused
@@ -20,6 +17,7 @@ from ...blender.data.binding import mark_centers_old
 from ...blender.data.mesh_shape import MeshShape
 from ...blender.data.references import Reference
 from ...blender.read.read_mesh import named_entries, named_entries_in_steps
+from ...blender.write.edit_mode import set_edited_entries
 from ...blender.write.write_weights import make_groups
 
 
@@ -211,22 +209,7 @@ class LiveWeights:
     def _put_back_in_edit_mode(self, ob):
         """Restores the weights in Edit mode, which keeps its own copy of the weights and would
         overwrite any others with this copy."""
-        edited = bmesh.from_edit_mesh(ob.data)
-        layer = edited.verts.layers.deform.verify()
+        keys, weights = (np.concatenate(parts) for parts in zip(*self._before, strict=True))
+        vertices, groups = np.divmod(keys, self._stride)
         written = set(self._groups[self._bones].tolist())
-        before = {}
-        for keys, weights in self._before:
-            vertices, groups = np.divmod(keys, self._stride)
-            for vertex, group, weight in zip(
-                vertices.tolist(), groups.tolist(), weights.tolist(), strict=True
-            ):
-                before.setdefault(vertex, {})[group] = weight
-        for index, vertex in enumerate(itertools.islice(edited.verts, self._count)):
-            if not self._vertices[index]:
-                continue
-            mine, now = before.get(index, {}), vertex[layer]
-            for group in written & set(now.keys()) - set(mine):
-                del now[group]
-            for group, weight in mine.items():
-                now[group] = weight
-        bmesh.update_edit_mesh(ob.data, loop_triangles=False, destructive=False)
+        set_edited_entries(ob, (vertices, groups, weights), self._vertices, written)

@@ -42,18 +42,10 @@ def draw(context):
     points = posed_vertices(ob, context.evaluated_depsgraph_get())[finding.vertices]
     draw_points(points, [BEHIND] * len(points), SIZE, through=True)
     draw_points(points, [FOUND] * len(points), SIZE)
-    _shown.append((nearest_to_middle(points), label_of(finding)))
-
-
-def nearest_to_middle(points):
-    """The point (3,) nearest to the center of all points, because the center itself may lie off the
-    surface."""
-    return points[np.square(points - points.mean(0)).sum(1).argmin()]
-
-
-def label_of(finding):
-    """A label such as 'Stretch: upperarm_l'."""
-    return f"{translated(KIND_OF[finding.kind].name)}: {found.place(finding)}"
+    # The center itself may lie off the surface.
+    near_center = points[np.square(points - points.mean(0)).sum(1).argmin()]
+    label = f"{translated(KIND_OF[finding.kind].name)}: {found.place(finding)}"
+    _shown.append((near_center, label))
 
 
 def draw_name(context):

@@ -14,7 +14,7 @@ from bpy_extras import view3d_utils
 from mathutils import Vector
 
 from ...blender.data.binding import armature_of
-from ...blender.data.edits import KINDS, OF_NO_BONE, add_link, find_edit, read_values
+from ...blender.data.edits import KINDS, OF_NO_BONE, add_link, find_edit, paint_edit, read_values
 from ...blender.data.mesh_shape import group_weights, points_of, values_of
 from ...blender.poses.posed import posed_vertices
 from ...blender.read.pointed import ray_cast
@@ -22,7 +22,7 @@ from ...blender.read.read_armature import opposite_bone
 from ...blender.read.read_mesh import masked_vertices
 from ...window.guard import handing_over
 from ...window.session import current_session
-from .operator import Change, active_bone, paint_edit, refuse_bone, takes_edits, tell_split
+from .operator import Change, active_bone, refuse_bone, takes_edits, tell_split
 
 IDNAME = "object.araplbs_brush"
 GRADED = ("WEIGHT", "SMOOTH")  # kinds whose strokes have a falloff and a strength

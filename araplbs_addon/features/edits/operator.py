@@ -17,13 +17,11 @@ from ...blender.data.edits import (
     OF_NO_BONE,
     SEVERAL,
     add_link,
-    drop_empty_edits,
     edited_vertices,
-    ensure_edit,
     find_edit,
+    paint_edit,
     read_values,
     remove_edit,
-    write_values,
 )
 from ...blender.data.mesh_shape import points_of, values_of
 from ...blender.read.read_armature import opposite_bone
@@ -53,16 +51,6 @@ class Change:
             self.session.note_edit(self.before)
         elif not bpy.app.background:
             bpy.ops.ed.undo_push(message=self.label)
-
-
-def paint_edit(mesh, kind, bone, vertices, values):
-    """Assigns values of an edit (see blender/data/edits.py) to these vertices. Edits that become
-    empty are removed."""
-    item = ensure_edit(mesh, kind, bone)
-    present = read_values(mesh, item)
-    present[vertices] = values
-    write_values(mesh, item, present)
-    drop_empty_edits(mesh)
 
 
 class OfMesh:

@@ -9,7 +9,7 @@ from araplbs.character.rigid_parts import loose_parts
 from bpy.props import BoolProperty, EnumProperty
 from bpy.types import Operator
 
-from ...blender.data.edits import add_rigid_part, leave_rigid_parts
+from ...blender.data.edits import add_rigid_part, erase_edits
 from ...blender.data.mesh_shape import (
     at_corners,
     corner_vertices,
@@ -153,7 +153,7 @@ class OBJECT_OT_araplbs_clear_rigid(OfMesh, Operator):
             if not self.everything:
                 (_name, vertices), *_none = _selected(ob)
             with Change(self.bl_label, ob):
-                left = leave_rigid_parts(ob.data, vertices)
+                left = erase_edits(ob.data, "RIGID", vertices)
         if not left:
             warn(self, f"'{ob.name}' has no rigid parts to clear")
         return {"FINISHED"}

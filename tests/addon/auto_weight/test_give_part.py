@@ -198,8 +198,8 @@ def test_a_third_bone():
     points += [np.array(c) * BOX / 2 + (0.37, 0, 1.5) for c in CORNERS]
     faces += [tuple(len(points) - 8 + k for k in side) for side in SIDES]
     ob, rig = add_mesh("Suit", points, faces), add_armature(bones=bones)
-    addon("blender.data.edits").pin_whole(
-        ob.data, "middle", np.arange(len(points) - 8, len(points))
+    addon("blender.data.edits").paint_edit(
+        ob.data, "WEIGHT", "middle", np.arange(len(points) - 8, len(points)), 2
     )
     auto_weight(ob, rig)
     part, before = at_hand().parts[0], entries(ob)

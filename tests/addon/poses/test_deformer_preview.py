@@ -122,7 +122,7 @@ def test_it_is_gone_with_the_addon(tube, preview):
         assert not hasattr(bpy.types.WindowManager, "araplbs_deformer")
         assert module.view.result is None and module.view._source is None
         assert not bpy.app.timers.is_registered(module.view.tick)
-        assert module._after_update not in bpy.app.handlers.depsgraph_update_post
+        assert module.view.after_update not in bpy.app.handlers.depsgraph_update_post
     finally:
         parts.begin(module)
 
