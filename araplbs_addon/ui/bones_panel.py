@@ -10,6 +10,7 @@ from bpy.types import Panel, UIList, WindowManager
 
 from ..blender.data.edits import edited_vertices
 from ..blender.read import control_bones
+from ..blender.read.targets import armature_at_hand
 from ..blender.write.select_bones import select_bones
 from ..features.check.look_at import bone_places, look_at, vertex_places
 from ..features.control_bones import operator as bone_roles
@@ -63,7 +64,7 @@ def text_of_bone(context, bone):
 
 def _chosen(_manager, context):
     """Selects the bone of the row that was clicked, and turns the view to it."""
-    armature = bone_roles.armature_at_hand(context)
+    armature = armature_at_hand(context)
     number = context.window_manager.araplbs_control_bone
     if not has_control_bones(armature) or not 0 <= number < len(armature.data.bones):
         return
@@ -129,7 +130,7 @@ class VIEW3D_PT_araplbs_bones(Closed, Panel):
     def draw(self, context):
         layout = self.split_layout()
         draw_named(layout, settings_of(context), "rigid_parts")
-        armature = bone_roles.armature_at_hand(context)
+        armature = armature_at_hand(context)
         if has_control_bones(armature):
             self._draw_control_bones(context, layout, armature.data)
         ob = context.active_object

@@ -4,7 +4,7 @@ from araplbs.base.sentence import Sentence
 from bpy.types import Panel
 
 from ..blender.poses.pose_sources import SourceCounts
-from ..features.control_bones.operator import armature_at_hand
+from ..blender.read.targets import armature_at_hand
 from ..window.settings import settings_of
 from ..window.sidebar import Closed, draw_named, draw_wrapped
 from .menus import draw_rows

@@ -1,6 +1,7 @@
 """Converts the options of araplbs/model/options.py to operator properties, and draws them."""
 
 from dataclasses import fields
+from inspect import get_annotations
 
 import bpy
 from araplbs.base.option_table import within_limits
@@ -61,11 +62,17 @@ def split(layout):
 
 
 class OptionProperties:
-    """Mix-in for an operator."""
+    """Mix-in for an operator. A class with an option_table has a property for each of its
+    options."""
 
     __annotations__ = option_properties()
     option_table = Options
     own_options = ()  # options of the panel that mean something else here
+
+    def __init_subclass__(cls):
+        super().__init_subclass__()
+        if "option_table" in vars(cls):
+            cls.__annotations__ = option_properties(cls.option_table) | get_annotations(cls)
 
     def take_settings(self, context):
         """Takes the options that the caller does not pass from the panel. For use in invoke()."""

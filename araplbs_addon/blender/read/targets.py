@@ -135,6 +135,14 @@ def _chosen_armature(context, selected, meshes):
     return armature
 
 
+def armature_at_hand(context):
+    """The active armature, or the armature of the active mesh; None if there is neither."""
+    ob = context.active_object
+    if ob is None or ob.type == "ARMATURE":
+        return ob
+    return armature_of(ob) if ob.type == "MESH" else None
+
+
 def find_in_file(view_layer, armature_name=None, mesh_names=()):
     """Returns the [Targets] of the command line: every armature with its attached meshes.
 

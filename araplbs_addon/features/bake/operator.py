@@ -10,7 +10,6 @@ from ...window.properties import (
     BoneChoice,
     OptionProperties,
     option_names,
-    option_properties,
     split,
 )
 from ...window.sidebar import ARROW
@@ -39,7 +38,6 @@ the selected meshes: Corrective Smooth, Preserve Volume, shape keys, lattices, c
     icon = "MOD_MESHDEFORM"
     row_text, row_short = "Bake Modifiers to Weights", "Poses"
 
-    __annotations__ = option_properties(BakeOptions)
     option_table = BakeOptions
     task_kind = BakeTask
     doing = "Baking"

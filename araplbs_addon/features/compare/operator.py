@@ -22,7 +22,7 @@ from ...window.command import Command, find_read
 from ...window.guard import handing_over
 from ...window.last_report import keep_report
 from ...window.menu_entries import Placed
-from ...window.properties import OptionProperties, option_properties
+from ...window.properties import OptionProperties
 from ...window.settings import ARAPLBS_settings, own_properties
 from ...window.window import close_popovers
 from ...window.work import WorkOperator, poll_targets
@@ -79,7 +79,7 @@ optimized for, and write a page with pictures and tables. Nothing in the file is
     bl_label = "Compare Methods"
     bl_options = {"REGISTER"}  # noqa: RUF012
 
-    __annotations__ = option_properties(CompareOptions) | {
+    __annotations__ = {
         "directory": folder_property(),
         "methods": StringProperty(
             name="Methods",

@@ -4,16 +4,8 @@ from araplbs.base.refusal import Refused
 from bpy.props import BoolProperty, StringProperty
 from bpy.types import Operator
 
-from ...blender.data.binding import armature_of
 from ...blender.read.control_bones import is_left_out
-
-
-def armature_at_hand(context):
-    """The active armature, or the armature of the active mesh; None if there is neither."""
-    ob = context.active_object
-    if ob is None or ob.type == "ARMATURE":
-        return ob
-    return armature_of(ob) if ob.type == "MESH" else None
+from ...blender.read.targets import armature_at_hand
 
 
 class _OfBone:

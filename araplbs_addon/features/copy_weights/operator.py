@@ -13,7 +13,7 @@ from ...blender.read.transfer_targets import (
     make_copy_targets,
 )
 from ...window.command import Command
-from ...window.properties import ListedOptions, option_names, option_properties
+from ...window.properties import ListedOptions, option_names
 from ...window.work import WorkOperator
 from .task import CopyTask
 
@@ -30,7 +30,6 @@ vertices"""
     places = (("VIEW3D_PT_araplbs_clothes", 30), ("VIEW3D_MT_make_links", 30))
     icon = "MOD_MIRROR"
 
-    __annotations__ = option_properties(CopyOptions)
     option_table = CopyOptions
     own_options = tuple(option_names(CopyOptions))
     task_kind = CopyTask

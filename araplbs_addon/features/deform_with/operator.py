@@ -13,7 +13,7 @@ from bpy.types import Operator
 
 from ...blender.data.binding import BONES, CENTERS_OLD, DEFORMER, armature_of, deform_nodes
 from ...blender.read.targets import find_posing
-from ...window.properties import ListedOptions, option_names, option_properties
+from ...window.properties import ListedOptions, option_names
 from ...window.sidebar import draw_wrapped
 from ...window.work import WorkOperator
 from .task import DeformWithTask
@@ -27,7 +27,6 @@ modifier, which is switched off as long as another deformer is chosen"""
 
     bl_idname = IDNAME
     bl_label = "Deform With"
-    __annotations__ = option_properties(DeformWithOptions)
     option_table = DeformWithOptions
     own_options = tuple(option_names(DeformWithOptions))
     task_kind = DeformWithTask

@@ -37,13 +37,13 @@ SENTENCES = {
         "A moved bone is posed; its pose now rotates about the new joint: {names}",
         "{n} moved bones are posed; their poses now rotate about the new joints: {names}",
     ),
-    "rotating actions": (
+    "ACTIONS": (
         "An action rotates bones whose joints have moved; they now rotate about the "
         "new joints: {names}",
         "{n} actions rotate bones whose joints have moved; they now rotate about "
         "the new joints: {names}",
     ),
-    "moving actions": (
+    "LOCATIONS": (
         "An action has location keys of moved bones, which are now relative to the new "
         "positions: {names}",
         "{n} actions have location keys of moved bones, which are now relative to the new "
@@ -154,8 +154,8 @@ def _actions(moved):
             located = curve.data_path.endswith("].location")
             played[action.name] = played.get(action.name, False) or located
     return {
-        "rotating actions": [name for name, located in played.items() if not located],
-        "moving actions": [name for name, located in played.items() if located],
+        "ACTIONS": [name for name, located in played.items() if not located],
+        "LOCATIONS": [name for name, located in played.items() if located],
     }
 
 

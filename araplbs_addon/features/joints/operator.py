@@ -16,7 +16,7 @@ from ...blender.read.targets import find_targets
 from ...languages.translate import OURS, inform
 from ...window.command import WHICH, Command
 from ...window.live_operator import LiveOperator
-from ...window.properties import OptionProperties, option_properties
+from ...window.properties import OptionProperties
 from ...window.session import (
     GONE,
     IDLE,
@@ -111,7 +111,6 @@ their shape when posed. The meshes keep their rest shape"""
     icon = "GROUP_BONE"
 
     __annotations__ = {
-        **option_properties(JointOptions),
         "only_selected_bones": BoolProperty(
             name="Only Selected Joints",
             description="Move only the heads of the bones selected in Pose mode. Weights may "

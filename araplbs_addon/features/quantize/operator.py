@@ -4,7 +4,7 @@ from araplbs.features.quantize import QuantizeOptions, summary_of_quantized
 from bpy.types import Operator
 
 from ...window.command import WHICH, Command
-from ...window.properties import OptionProperties, option_names, option_properties, split
+from ...window.properties import OptionProperties, option_names, split
 from ...window.work import WorkOperator
 from .task import QuantizeTask
 
@@ -21,7 +21,6 @@ class OBJECT_OT_araplbs_quantize(WorkOperator, OptionProperties, Operator):
     places = (("VIEW3D_PT_araplbs_export", 10),)
     icon = "MOD_VERTEX_WEIGHT"
 
-    __annotations__ = option_properties(QuantizeOptions)
     option_table = QuantizeOptions
     own_options = tuple(option_names(QuantizeOptions))  # not in the panel
     task_kind = QuantizeTask

@@ -5,11 +5,10 @@ from araplbs.features.range_of_motion import MotionOptions, motion_summary
 from bpy.types import Operator
 
 from ...blender.poses import own_motion
-from ...blender.read.targets import Targets, find_armatures_in_file
+from ...blender.read.targets import Targets, armature_at_hand, find_armatures_in_file
 from ...window.command import Command
-from ...window.properties import OptionProperties, option_properties, split
+from ...window.properties import OptionProperties, split
 from ...window.work import WorkOperator
-from ..control_bones.operator import armature_at_hand
 from .task import MotionTask
 
 IDNAME = "object.araplbs_range_of_motion"
@@ -41,7 +40,6 @@ the rig, if there are any"""
     )
     icon = "ACTION"
 
-    __annotations__ = option_properties(MotionOptions)
     option_table = MotionOptions
     own_options = ("symmetric",)  # it means the poses here
     task_kind = MotionTask

@@ -8,7 +8,7 @@ from bpy.types import Operator
 from ...blender.read.targets import find_posing
 from ...languages.translate import translated
 from ...window.guard import handing_over
-from ...window.properties import OptionProperties, option_properties
+from ...window.properties import OptionProperties
 from ...window.session import refuse_session
 from ...window.work import WorkOperator
 from .operator import draw_choice
@@ -32,7 +32,6 @@ lists those that would no longer deform"""
     places = (("VIEW3D_PT_araplbs_export", 15), ("VIEW3D_MT_pose", 45))
     icon = "GROUP_BONE"
 
-    __annotations__ = option_properties(ReduceBonesOptions)
     option_table = ReduceBonesOptions
     task_kind = BoneOrderTask
     doing = "Choosing bones"
@@ -54,7 +53,6 @@ class OBJECT_OT_araplbs_reduce_bones_ask(OptionProperties, Operator):
     bl_label = "Reduce Bones"
     bl_options = {"INTERNAL"}  # noqa: RUF012
 
-    __annotations__ = option_properties(ReduceBonesOptions)
     option_table = ReduceBonesOptions
 
     @classmethod

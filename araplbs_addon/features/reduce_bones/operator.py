@@ -5,7 +5,7 @@ from bpy.types import Operator
 
 from ...blender.read.targets import find_posing
 from ...window.command import WHICH, Command
-from ...window.properties import OptionProperties, option_properties, split
+from ...window.properties import OptionProperties, split
 from ...window.work import WorkOperator
 from .task import ReduceBonesTask
 
@@ -30,7 +30,6 @@ others again to come as close as possible to the effect of all bones"""
     bl_idname = IDNAME
     bl_label = "Reduce Bones"
     bl_options = {"REGISTER", "UNDO", "PRESET"}  # noqa: RUF012
-    __annotations__ = option_properties(ReduceBonesOptions)
     option_table = ReduceBonesOptions
     task_kind = ReduceBonesTask
     summary = staticmethod(reduce_bones_summary)

@@ -7,7 +7,7 @@ from araplbs.features.restore.stored import FILE
 from bpy.types import Operator
 
 from ...window.command import WHICH, Command, find_read
-from ...window.properties import OptionProperties, option_properties
+from ...window.properties import OptionProperties
 from ...window.work import WorkOperator
 from .read import find_keepable
 from .task import KeepOneOfSeveral, KeepTask, keep_together
@@ -23,7 +23,6 @@ before you remesh, decimate or export them"""
     bl_label = "Keep Weights"
     places = (("VIEW3D_MT_make_links", 30),)
 
-    __annotations__ = option_properties(KeepOptions)
     option_table = KeepOptions
     task_kind = KeepTask
     summary = staticmethod(keep_summary)

@@ -5,7 +5,7 @@ from araplbs.features.restore.restore import RestoreOptions
 from bpy.types import Operator
 
 from ...window.command import WHICH, Command
-from ...window.properties import ListedOptions, option_names, option_properties
+from ...window.properties import ListedOptions, option_names
 from ...window.work import WorkOperator
 from .read import find_keepable
 from .task import RestoreTask
@@ -22,7 +22,6 @@ armature"""
     bl_label = "Restore Weights"
     places = (("VIEW3D_MT_make_links", 40),)
 
-    __annotations__ = option_properties(RestoreOptions)
     option_table = RestoreOptions
     own_options = tuple(option_names(RestoreOptions))  # not in the panel
     task_kind = RestoreTask

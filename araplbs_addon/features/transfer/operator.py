@@ -28,7 +28,7 @@ from ...preferences import preferred_threads
 from ...task import MEASURING
 from ...window.command import Command
 from ...window.guard import handing_over
-from ...window.properties import OptionProperties, option_names, option_properties, split
+from ...window.properties import OptionProperties, option_names, split
 from ...window.settings import ARAPLBS_settings, own_properties
 from ...window.sidebar import draw_wrapped
 from ...window.work import WorkOperator, poll_targets, tell
@@ -98,7 +98,6 @@ direction"""
     places = (("VIEW3D_MT_make_links", 10),)
     icon = "MOD_DATA_TRANSFER"
 
-    __annotations__ = option_properties(TransferOptions)
     option_table = TransferOptions
     task_kind = TransferTask
     doing = "Transferring"
@@ -148,7 +147,7 @@ class OBJECT_OT_araplbs_transfer_ask(OptionProperties, Operator):
     bl_label = "Transfer Anyway"
     bl_options = {"INTERNAL"}  # noqa: RUF012
 
-    __annotations__ = option_properties(TransferOptions) | {"question": StringProperty()}
+    __annotations__ = {"question": StringProperty()}
     option_table = TransferOptions
 
     def invoke(self, context, _event):

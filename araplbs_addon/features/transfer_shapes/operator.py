@@ -14,7 +14,7 @@ from ...blender.read.transfer_targets import (
 )
 from ...languages.translate import translated
 from ...window.command import Command
-from ...window.properties import OptionProperties, option_properties, split
+from ...window.properties import OptionProperties, split
 from ...window.work import WorkOperator
 from .task import ShapesTask
 
@@ -30,7 +30,6 @@ levels of detail). Parts close to it follow it, and the rest is filled in"""
     places = (("VIEW3D_MT_make_links", 20),)
     icon = "SHAPEKEY_DATA"
 
-    __annotations__ = option_properties(ShapeOptions)
     option_table = ShapeOptions
     task_kind = ShapesTask
     summary = staticmethod(shapes_summary)

@@ -30,6 +30,7 @@ from ...blender.read.read_mesh import (
     refuse_linked,
     refuse_locked,
 )
+from ...blender.read.targets import armature_at_hand
 from ...blender.write.all_or_nothing import all_or_nothing
 from ...blender.write.edit_bones import editing
 from ...blender.write.write_weights import write_weights
@@ -37,7 +38,6 @@ from ...languages.translate import inform
 from ...window.menu_entries import Placed
 from ...window.session import refuse_session
 from ...window.settings import present_options
-from ..control_bones.operator import armature_at_hand
 
 ADD = "object.araplbs_add_twist_bones"
 CONSTRAINT = "Twist (ARAP)"

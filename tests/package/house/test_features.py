@@ -14,7 +14,6 @@ PAIRS = {
     ("auto_weight", "joints"): "the Result moves limbs that are off their bones",
     ("auto_weight", "new_vertices"): "Auto-weight of new vertices alone, by an option",
     ("export_game", "auto_weight"): "the presets of engines",
-    ("range_of_motion", "control_bones"): "bones that are taken in move, too",
     ("reduce_bones", "check"): "reads a character as Check Weights does",
     ("repair", "auto_weight"): "a repair is measured, and told in the Result",
     ("repair", "check"): "repairs what Check Weights finds",
@@ -24,7 +23,7 @@ PAIRS = {
     ("transfer", "auto_weight"): "a transfer is measured, and told in the Result",
     ("transfer_shapes", "transfer"): "vertices match as for weights",
 }
-MOST_PAIRS = 13
+MOST_PAIRS = 12
 # Rooms that stand above the features: they put them together.
 ABOVE = {
     "araplbs": {"gltf", "usd", "api", "cli", "blender", "mcp"},
