@@ -4,10 +4,10 @@ result."""
 from abc import ABC, abstractmethod
 from typing import Any
 
-import bpy
 from araplbs.base.option_table import OptionTable
 from araplbs.base.progress import Listener
 from araplbs.base.steps import Steps, finish
+from bpy.types import ViewLayer
 
 MEASURING = "measuring"  # the stage after solving, in tasks that report their gains
 
@@ -26,15 +26,13 @@ class Task(ABC):
     def __init__(self, options: OptionTable, threads: int = 0) -> None:
         self.options, self.threads, self.warnings = options, threads, []
 
-    def read(
-        self, targets: Any, view_layer: bpy.types.ViewLayer, progress: Listener | None = None
-    ) -> None:
+    def read(self, targets: Any, view_layer: ViewLayer, progress: Listener | None = None) -> None:
         """Reads the data. Raises Refused if there is nothing to do, or if the work cannot be done,
         and araplbs.Cancelled when progress (a Listener) stops it."""
         finish(self.read_in_steps(targets, view_layer), progress)
 
     @abstractmethod
-    def read_in_steps(self, targets: Any, view_layer: bpy.types.ViewLayer) -> Steps[None]:
+    def read_in_steps(self, targets: Any, view_layer: ViewLayer) -> Steps[None]:
         """Does the same as read(), as a generator of short steps. Sets `reading`."""
 
     @abstractmethod

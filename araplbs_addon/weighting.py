@@ -24,6 +24,7 @@ from araplbs.solvers.converged_cache import remember_end
 from araplbs.solvers.solve import solve
 from araplbs.solvers.volume import solve_volume
 from araplbs.solvers.weigh import decided_in_steps
+from bpy.types import Object, ViewLayer
 
 from .blender.data.binding import (
     armature_modifier,
@@ -67,7 +68,7 @@ class Reading:
     problem: Problem
     poses: Any  # those of the file or the rig
     volume: Any  # see read_volume()
-    entries: list[Any]  # NamedEntries of the meshes, None if not requested
+    entries: list[Any]  # NamedEntries of the meshes, None if weights are not read
     selections: list[tuple[Bools, Bools, Bools]]  # see selection()
     painting: bool  # in Weight Paint mode: nothing is bound
 
@@ -95,10 +96,8 @@ class WeightingTask(Task):
     def objects(self) -> Sequence[Reference]:
         return self.reading.subjects.meshes if self.reading else ()
 
-    def read_in_steps(
-        self, targets: Targets, view_layer: bpy.types.ViewLayer, with_entries: bool = False
-    ) -> Steps[None]:
-        """See Task. The steps of animations are not short. with_entries: also read `entries`."""
+    def read_in_steps(self, targets: Targets, view_layer: ViewLayer) -> Steps[None]:
+        """See Task. The steps of animations are not short."""
         options = self.options
         armature = targets.armature
         self.warnings = targets.skipped + unknown_constraints(armature)
@@ -118,9 +117,8 @@ class WeightingTask(Task):
         free = skeleton.deform & ~locked
         self.chosen = (int(free.sum()), int(skeleton.deform.sum())) if locked.any() else None
         yield
-        wanted = with_entries or self.reads_weights or options.start_from == "PRESENT"
         objects, meshes, entries = yield from self._read_meshes(
-            targets, skeleton, view_layer, locked, wanted
+            targets, skeleton, view_layer, locked
         )
         skeleton = self._take(objects, meshes, skeleton)
 
@@ -168,31 +166,23 @@ class WeightingTask(Task):
             targets.painting,
         )
 
-    def _take(
-        self, objects: list[bpy.types.Object], meshes: list[Mesh], skeleton: Skeleton
-    ) -> Skeleton:
+    def _take(self, objects: list[Object], meshes: list[Mesh], skeleton: Skeleton) -> Skeleton:
         """Returns the skeleton to use after the meshes are read."""
         return skeleton
 
-    def _cut(
-        self, objects: list[bpy.types.Object], meshes: list[Mesh]
-    ) -> tuple[list[bpy.types.Object], list[Mesh]]:
+    def _cut(self, objects: list[Object], meshes: list[Mesh]) -> tuple[list[Object], list[Mesh]]:
         """The objects and meshes that are solved."""
         return objects, meshes
 
-    def _read_skeleton(self, armature: bpy.types.Object) -> Skeleton:
+    def _read_skeleton(self, armature: Object) -> Skeleton:
         return read_armature(armature, self.options.use_joint_limits)
 
     def _read_meshes(
-        self,
-        targets: Targets,
-        skeleton: Skeleton,
-        view_layer: bpy.types.ViewLayer,
-        locked: Bools,
-        with_entries: bool,
-    ) -> Steps[tuple[list[bpy.types.Object], list[Mesh], list[Any]]]:
-        objects: list[bpy.types.Object] = []
+        self, targets: Targets, skeleton: Skeleton, view_layer: ViewLayer, locked: Bools
+    ) -> Steps[tuple[list[Object], list[Mesh], list[Any]]]:
+        objects: list[Object] = []
         meshes, all_entries, refusals = [], [], []
+        with_entries = self.reads_weights or self.options.start_from == "PRESENT"
         for ob in targets.meshes:
             try:
                 self.refuse_object(ob, targets.armature)
@@ -226,7 +216,7 @@ class WeightingTask(Task):
         self.warnings += [f"Skipped: {reason}" for reason in refusals]
         return objects, meshes, all_entries
 
-    def refuse_object(self, ob: bpy.types.Object, armature: bpy.types.Object) -> None:
+    def refuse_object(self, ob: Object, armature: Object) -> None:
         """Raises Refused for objects that cannot be weighted."""
         refuse_mesh(ob)
         _refuse_bone_shape(ob)
@@ -275,7 +265,7 @@ class WeightingTask(Task):
         to_world = np.array(armature.matrix_world.to_3x3().normalized())
         return worst_picture(self.problem, self.solution.rows, self.options, to_world, self.threads)
 
-    def find_objects(self) -> tuple[bpy.types.Object, list[bpy.types.Object]]:
+    def find_objects(self) -> tuple[Object, list[Object]]:
         """Returns (armature, [meshes]). Raises Refused if one of the objects has changed."""
         return self.reading.subjects.find()
 
@@ -287,12 +277,7 @@ class WeightingTask(Task):
         mark_control_bones(armature, self.problem.skeleton)
         return make_report(self.problem, self.solution, self.options, armature.name, written)
 
-    def bind(
-        self,
-        armature: bpy.types.Object,
-        objects: list[bpy.types.Object],
-        written: list[dict[str, Any]],
-    ) -> None:
+    def bind(self, armature: Object, objects: list[Object], written: list[dict[str, Any]]) -> None:
         """Binds meshes that are not bound yet, and records this in the result of write_weights(). A
         mesh that a deform bone carries stays on this bone, even if it is weighted again."""
         held = []
@@ -320,7 +305,7 @@ class WeightingTask(Task):
             self.warnings.append(f"Stays on its parent bone because of pinned weights: {names}")
 
 
-def _refuse_twice(ob: bpy.types.Object, before: list[bpy.types.Object]) -> None:
+def _refuse_twice(ob: Object, before: list[Object]) -> None:
     for other in before:
         if other.data == ob.data:
             raise Refused(
@@ -328,7 +313,7 @@ def _refuse_twice(ob: bpy.types.Object, before: list[bpy.types.Object]) -> None:
             )
 
 
-def _refuse_bone_shape(ob: bpy.types.Object) -> None:
+def _refuse_bone_shape(ob: Object) -> None:
     """A mesh that a bone shows instead of itself is no skin. Importers and rig generators make such
     meshes."""
     for rig in bpy.data.objects:
@@ -337,13 +322,13 @@ def _refuse_bone_shape(ob: bpy.types.Object) -> None:
                 raise Refused(f"'{ob.name}' is the custom shape of '{bone.name}' in '{rig.name}'")
 
 
-def _refuse_foreign(ob: bpy.types.Object, armature: bpy.types.Object) -> None:
+def _refuse_foreign(ob: Object, armature: Object) -> None:
     other = armature_of(ob)
     if other and other != armature and not armature_modifier(ob, armature):
         raise Refused(f"'{ob.name}' is deformed by the armature '{other.name}'")
 
 
-def _sharing(ob: bpy.types.Object) -> list[bpy.types.Object]:
+def _sharing(ob: Object) -> list[Object]:
     """Other objects that use the same mesh and are deformed by bones."""
     return [
         other

@@ -19,14 +19,15 @@ on_replaced = []
 
 
 @contextmanager
-def all_or_nothing(objects, armature=None, made=True, keeps=True):
+def all_or_nothing(objects, armature=None, made=True, keeps=True, stroke=False):
     """Yields the group_entries() of the meshes, None for meshes in Edit mode and meshes without
     groups. If an exception leaves the block, the weights of these meshes, their binding to an
     armature and the marks of the armature's bones are restored. Otherwise, the meshes lose the mark
     of the Auto-weight whose weights they displayed, because their weights have changed. keeps:
     whether to call on_replaced, for callers that do not keep the earlier weights. on_replaced is
     never called for a mesh in Edit mode, whose own undo keeps the earlier weights. made: whether
-    the new weights are ours rather than an artist's; None: as before."""
+    the new weights are ours rather than an artist's; None: as before. stroke: whether the change is
+    like a stroke of a brush, after which the meshes keep the mark."""
     meshes = [_Mesh(ob) for ob in objects]
     bones = armature.data.bones if armature else ()
     marks = [bone.araplbs_control for bone in bones]
@@ -45,7 +46,8 @@ def all_or_nothing(objects, armature=None, made=True, keeps=True):
                 bone.araplbs_control = mark
         raise
     for ob, made_by_us in zip(objects, ours, strict=True):
-        ob.data.araplbs.weighting = ""
+        if not stroke:
+            ob.data.araplbs.weighting = ""
         mark_ours(ob, made_by_us)
 
 

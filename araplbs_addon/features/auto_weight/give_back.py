@@ -49,8 +49,8 @@ class GiveBackTask(CheckTask):
         self._outcome, self._lost, self._measured = outcome, lost, outcome.options
         self._actions = None
 
-    def read_in_steps(self, targets, view_layer, with_entries=False):
-        yield from super().read_in_steps(targets, view_layer, with_entries)
+    def read_in_steps(self, targets, view_layer):
+        yield from super().read_in_steps(targets, view_layer)
         outcome, self._sets = self._outcome, []
         shows_after = outcome.shown() == AFTER
         slots = {

@@ -52,6 +52,7 @@ class WeightSession(LiveSession):
         self._disturbed = self._paused = False
         self._undone, self._redone = [], []  # edits before each stroke, and undone edits
         task = WeightingTask(options, threads or threads_beside_window())
+        task.reads_weights = True
         super().__init__(task, targets, view_layer)
 
     @property
@@ -200,7 +201,7 @@ class WeightSession(LiveSession):
 
     def _read(self, targets, view_layer):
         shapes = {ob.session_uid: MeshShape(ob.data) for ob in targets.meshes}
-        yield from self.task.read_in_steps(targets, view_layer, with_entries=True)
+        yield from self.task.read_in_steps(targets, view_layer)
         task = self.task
         at_rest = yield from work_in_steps(lambda _progress: self._is_end())
         all_entries = yield from self._entries_of_now()

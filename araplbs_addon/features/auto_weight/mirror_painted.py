@@ -66,13 +66,9 @@ weights stay unchanged"""
         count = sum(int(part.to.sum()) for part in parts)
         if not count:
             raise Refused("No painted weights differ from those of the other side")
-        objects = [part.ob for part in parts]
-        marks = [ob.data.araplbs.weighting for ob in objects]
-        with all_or_nothing(objects, made=None):
+        with all_or_nothing([part.ob for part in parts], made=None, stroke=True):
             for part in parts:
                 part.write()
-        for ob, mark in zip(objects, marks, strict=True):  # a stroke, which stays with its set
-            ob.data.araplbs.weighting = mark
         inform(self, f"{count} vertices have the weights of the other side")
         return {"FINISHED"}
 

@@ -48,8 +48,8 @@ class HeatWeighting(WeightingTask):
         self._read = [mesh.weights for mesh in meshes]
         return super()._take(objects, meshes, skeleton)
 
-    def read_in_steps(self, targets, view_layer, with_entries=False):
-        yield from super().read_in_steps(targets, view_layer, with_entries)
+    def read_in_steps(self, targets, view_layer):
+        yield from super().read_in_steps(targets, view_layer)
         meshes = self.reading.meshes
         bones = np.count_nonzero(self._drawn_deform)
         few = max(len(mesh.vertices) for mesh in meshes) * bones <= MOST_HEAT
@@ -152,8 +152,8 @@ class MeasuredWeighting(HeatWeighting):
     _actions = None  # Poses of the file's own actions
     _up = None  # (3,) in armature space
 
-    def read_in_steps(self, targets, view_layer, with_entries=False):
-        yield from super().read_in_steps(targets, view_layer, with_entries)
+    def read_in_steps(self, targets, view_layer):
+        yield from super().read_in_steps(targets, view_layer)
         self._up = upward(targets.armature)
         if has_weights(self.earlier) or self.compared_with_heat:
             skeleton = self.problem.skeleton

@@ -26,6 +26,7 @@ from araplbs.features.bake import (
 )
 from araplbs.reports.report import names_in_line
 from araplbs.skeleton.skeleton import Skeleton
+from bpy.types import Modifier, Object, ViewLayer
 
 from ...blender.data.binding import is_deformed_by
 from ...blender.data.bones import bones_to_lock
@@ -67,7 +68,7 @@ class Reading:
 class BakeTask(Task):
     solutions: list[Baked] = ()  # type: ignore[assignment]
 
-    def read_in_steps(self, targets: Targets, view_layer: bpy.types.ViewLayer) -> Steps[None]:
+    def read_in_steps(self, targets: Targets, view_layer: ViewLayer) -> Steps[None]:
         self.warnings = list(targets.skipped)
         armature = targets.armature
         view_layer.update()  # updates world matrices after changes by a script
@@ -104,10 +105,10 @@ class BakeTask(Task):
 
     def _read_object(
         self,
-        ob: bpy.types.Object,
-        armature: bpy.types.Object,
+        ob: Object,
+        armature: Object,
         skeleton: Skeleton,
-        view_layer: bpy.types.ViewLayer,
+        view_layer: ViewLayer,
         painting: bool,
         locked: Bools,
         takes: list[Take],
@@ -140,7 +141,7 @@ class BakeTask(Task):
         )
         return problem, selection(mesh, skeleton)
 
-    def _warn(self, ob: bpy.types.Object, armature: bpy.types.Object) -> None:
+    def _warn(self, ob: Object, armature: Object) -> None:
         left_out = left_out_modifiers(ob)
         if left_out:
             self.warnings.append(
@@ -177,9 +178,7 @@ class BakeTask(Task):
             problems = self.reading.problems
             return bake_report(armature.name, problems, self.solutions, new_names, written)
 
-    def _write(
-        self, objects: list[bpy.types.Object], new_names: list[list[str]]
-    ) -> list[dict[str, Any]]:
+    def _write(self, objects: list[Object], new_names: list[list[str]]) -> list[dict[str, Any]]:
         names, written = self.reading.skeleton.names, []
         each = zip(objects, self.solutions, self.reading.selections, new_names, strict=True)
         for ob, baked, (groups, bones, vertices), new in each:
@@ -191,7 +190,7 @@ class BakeTask(Task):
             self._turn_off(ob)
         return written
 
-    def _add_bones(self, armature: bpy.types.Object, new_names: list[list[str]]) -> None:
+    def _add_bones(self, armature: Object, new_names: list[list[str]]) -> None:
         """Adds the new bones of each mesh, with their keys."""
         takes = self.reading.takes
         for take in takes:
@@ -201,7 +200,7 @@ class BakeTask(Task):
         names = [name for own in new_names for name in own]
         key_new_bones(armature, names, transforms, takes)
 
-    def _turn_off(self, ob: bpy.types.Object) -> None:
+    def _turn_off(self, ob: Object) -> None:
         """Turns off the modifiers whose effect is now in the weights, because they would deform the
         mesh twice."""
         baked = deforming_modifiers(ob)
@@ -220,7 +219,7 @@ class BakeTask(Task):
             modifier.use_deform_preserve_volume = False
 
 
-def refuse_caches(ob: bpy.types.Object) -> None:
+def refuse_caches(ob: Object) -> None:
     """Raises Refused if the cache of an enabled modifier does not exist or does not match the
     object."""
     for modifier in ob.modifiers:
@@ -232,7 +231,7 @@ def refuse_caches(ob: bpy.types.Object) -> None:
             _refuse_sequence(ob, modifier)
 
 
-def _refuse_mesh_cache(ob: bpy.types.Object, modifier: bpy.types.Modifier) -> None:
+def _refuse_mesh_cache(ob: Object, modifier: Modifier) -> None:
     path = Path(bpy.path.abspath(modifier.filepath))
     where = f"'{ob.name}': the cache of its modifier '{modifier.name}'"
     try:
@@ -255,7 +254,7 @@ def _refuse_mesh_cache(ob: bpy.types.Object, modifier: bpy.types.Modifier) -> No
         )
 
 
-def _refuse_sequence(ob: bpy.types.Object, modifier: bpy.types.Modifier) -> None:
+def _refuse_sequence(ob: Object, modifier: Modifier) -> None:
     where = f"'{ob.name}': its modifier '{modifier.name}'"
     cache = modifier.cache_file
     if not cache:

@@ -5,7 +5,6 @@ import time
 from dataclasses import replace
 from typing import Any
 
-import bpy
 import numpy as np
 from araplbs.base.progress import Listener
 from araplbs.base.refusal import Refused
@@ -16,6 +15,7 @@ from araplbs.features.check.check import check
 from araplbs.features.check.report import check_report
 from araplbs.model.options import Options
 from araplbs.skeleton.skeleton import Skeleton
+from bpy.types import Object, ViewLayer
 
 from ...blender.data.binding import armature_modifier
 from ...blender.read.control_bones import is_left_out
@@ -24,18 +24,8 @@ from ...weighting import WeightingTask
 
 # The options that the check uses.
 CHECKED = {
-    *(
-        "max_influences",
-        "symmetric",
-        "swing",
-        "twist",
-        "limb_twist",
-        "reach_poses",
-        "seed",
-        "use_joint_limits",
-    ),
-    "bone_directions",
-    *("through_rig", "animation", "animation_frames"),
+    *("max_influences", "symmetric", "swing", "twist", "limb_twist", "reach_poses", "seed"),
+    *("use_joint_limits", "bone_directions", "through_rig", "animation", "animation_frames"),
 }
 POSES = 12  # random poses: enough for every joint to bend both ways, in a tenth of the time of 80
 
@@ -57,26 +47,22 @@ class CheckTask(WeightingTask):
         }
         super().__init__(replace(options, **plain), threads)
 
-    def _read_skeleton(self, armature: bpy.types.Object) -> Skeleton:
+    def _read_skeleton(self, armature: Object) -> Skeleton:
         self.left_out = np.array([is_left_out(bone) for bone in armature.data.bones], bool)
         return super()._read_skeleton(armature)
 
-    def _take(
-        self, objects: list[bpy.types.Object], meshes: list[Mesh], skeleton: Skeleton
-    ) -> Skeleton:
+    def _take(self, objects: list[Object], meshes: list[Mesh], skeleton: Skeleton) -> Skeleton:
         """Takes a bone that Auto-weight has excluded as a deform bone only if it has weights."""
         used = np.zeros(len(skeleton.names), bool)
         for mesh in meshes:
             used[mesh.weights.bones] = True
         return replace(skeleton, deform=skeleton.deform & (used | ~self.left_out))
 
-    def read_in_steps(
-        self, targets: Targets, view_layer: bpy.types.ViewLayer, with_entries: bool = False
-    ) -> Steps[None]:
-        yield from super().read_in_steps(targets, view_layer, with_entries)
+    def read_in_steps(self, targets: Targets, view_layer: ViewLayer) -> Steps[None]:
+        yield from super().read_in_steps(targets, view_layer)
         self.rows = self.problem.present(self.reading.meshes)
 
-    def refuse_object(self, ob: bpy.types.Object, armature: bpy.types.Object) -> None:
+    def refuse_object(self, ob: Object, armature: Object) -> None:
         """Accepts linked meshes, which can be checked. An object parented to a bone needs no
         weights."""
         if not ob.data.vertices:

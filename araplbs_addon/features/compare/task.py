@@ -25,6 +25,7 @@ from araplbs.model.edits import Edits
 from araplbs.model.options import Options
 from araplbs.skeleton.poses import Poses
 from araplbs.skeleton.skeleton import Skeleton
+from bpy.types import Object, ViewLayer
 
 from ...blender.data.ours import is_ours
 from ...blender.poses.read_poses import read_poses
@@ -50,11 +51,9 @@ class CompareTask(WeightingTask):
         super().__init__(own, threads)
         self.compare_options, self.methods = options, methods
 
-    def read_in_steps(
-        self, targets: Targets, view_layer: bpy.types.ViewLayer, with_entries: bool = False
-    ) -> Steps[None]:
+    def read_in_steps(self, targets: Targets, view_layer: ViewLayer) -> Steps[None]:
         targets = replace(targets, painting=False)
-        yield from super().read_in_steps(targets, view_layer, with_entries)
+        yield from super().read_in_steps(targets, view_layer)
         armature, options, problem = targets.armature, self.compare_options, self.problem
         self.file = bpy.path.basename(bpy.data.filepath)
         poses = {RANDOM: (yield from self._random_poses(armature, view_layer))}
@@ -84,9 +83,7 @@ class CompareTask(WeightingTask):
                 self.case.given[kind] = limited(rows, options.max_influences)
             yield
 
-    def _take(
-        self, objects: list[bpy.types.Object], meshes: list[Mesh], skeleton: Skeleton
-    ) -> Skeleton:
+    def _take(self, objects: list[Object], meshes: list[Mesh], skeleton: Skeleton) -> Skeleton:
         """Removes locks and edits, because all methods start from scratch."""
         self.whole, self.present = skeleton, [mesh.weights for mesh in meshes]
         self.is_ours = all(map(is_ours, objects))
@@ -95,15 +92,13 @@ class CompareTask(WeightingTask):
             mesh.edits = Edits()
         return skeleton
 
-    def _random_poses(
-        self, armature: bpy.types.Object, view_layer: bpy.types.ViewLayer
-    ) -> Steps[Poses]:
+    def _random_poses(self, armature: Object, view_layer: ViewLayer) -> Steps[Poses]:
         options = self.compare_options
         others = replace(self.options, seed=judge_seed(options), pose_count=options.judged_poses)
         given = yield from given_poses_in_steps(armature, self.whole, others, view_layer)
         return given if len(given) else judged_poses(self.whole, options)
 
-    def _frames(self, armature: bpy.types.Object, view_layer: bpy.types.ViewLayer) -> Poses | None:
+    def _frames(self, armature: Object, view_layer: ViewLayer) -> Poses | None:
         """The Poses of all actions, or of the current animation if actions cannot be swapped; None
         if there are no poses."""
         most = self.compare_options.judged_frames

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from typing import Any
 
-import bpy
 import numpy as np
 from araplbs.base.affine import moved
 from araplbs.base.arrays import Integers
@@ -21,6 +20,7 @@ from araplbs.features.copy_weights import (
 )
 from araplbs.model.sparse_weights import SparseWeights
 from araplbs.skeleton.skeleton import Skeleton
+from bpy.types import Object, ViewLayer
 
 from ...blender.data.binding import armature_of, bind
 from ...blender.data.mesh_shape import edge_vertices
@@ -60,7 +60,7 @@ class Reading:
 class CopyTask(Task):
     done: Any = None  # [(Copied, SparseWeights of the target's bones)]
 
-    def read_in_steps(self, targets: OneSource, view_layer: bpy.types.ViewLayer) -> Steps[None]:
+    def read_in_steps(self, targets: OneSource, view_layer: ViewLayer) -> Steps[None]:
         self.warnings = []
         view_layer.update()
         source = targets.source
@@ -87,7 +87,7 @@ class CopyTask(Task):
         self.reading = Reading(Reference.to(source), given, rows, receivers)
 
     def _bones(
-        self, skeleton: Skeleton, armature: bpy.types.Object, there: Skeleton
+        self, skeleton: Skeleton, armature: Object, there: Skeleton
     ) -> tuple[Integers, list[str]]:
         places = {name: b for b, name in enumerate(there.names) if there.deform[b]}
         wanted = list(skeleton.names)
@@ -128,7 +128,7 @@ class CopyTask(Task):
         }
 
     def _write(
-        self, ob: bpy.types.Object, each: Receiver, done: tuple[Copied, SparseWeights]
+        self, ob: Object, each: Receiver, done: tuple[Copied, SparseWeights]
     ) -> dict[str, Any]:
         """Writes the mirrored or copied counterparts of the source's groups, including empty
         groups."""
@@ -155,9 +155,7 @@ class CopyTask(Task):
         }
 
 
-def _given(
-    ob: bpy.types.Object, armature: bpy.types.Object, view_layer: bpy.types.ViewLayer
-) -> Given:
+def _given(ob: Object, armature: Object, view_layer: ViewLayer) -> Given:
     mesh = read_topology(ob)
     if not np.isfinite(mesh.vertices).all():
         raise Refused(f"'{ob.name}' has coordinates that are not finite")

@@ -15,6 +15,7 @@ from araplbs.measures.deformer_preview import DeformerPreview
 from araplbs.model.options import Options
 from araplbs.reports.report import names_in_line
 from araplbs.skeleton.skeleton import Skeleton
+from bpy.types import Modifier, NodeTree, Object, ViewLayer
 
 from ...blender.data.binding import (
     BONES,
@@ -48,7 +49,7 @@ class Reading:
 class DeformWithTask(Task):
     centers: list[Floats | None] = ()  # type: ignore[assignment]  # in armature space, each (n, 3)
 
-    def read_in_steps(self, targets: Targets, view_layer: bpy.types.ViewLayer) -> Steps[None]:
+    def read_in_steps(self, targets: Targets, view_layer: ViewLayer) -> Steps[None]:
         self.warnings = list(targets.skipped)
         armature, bones, previews = targets.armature, [], []
         skeleton = read_armature(armature, use_joint_limits=False)
@@ -81,7 +82,7 @@ class DeformWithTask(Task):
 
     def apply(self) -> dict[str, Any]:
         armature, objects = self.reading.subjects.find()
-        trees: list[bpy.types.NodeTree | None] = []
+        trees: list[NodeTree | None] = []
         try:
             for ob, bones in zip(objects, self.reading.bones, strict=True):
                 trees.append(self._tree(ob, armature, bones))
@@ -96,9 +97,7 @@ class DeformWithTask(Task):
         done = [{"name": ob.name} for ob in objects]
         return {"armature": armature.name, "deformer": self.options.deformer, "objects": done}
 
-    def _tree(
-        self, ob: bpy.types.Object, armature: bpy.types.Object, bones: Integers
-    ) -> bpy.types.NodeTree | None:
+    def _tree(self, ob: Object, armature: Object, bones: Integers) -> NodeTree | None:
         """The node group that deforms a mesh; None for the Armature modifier."""
         deformer = self.options.deformer
         if deformer == ARMATURE:
@@ -121,12 +120,7 @@ class DeformWithTask(Task):
         return tree
 
 
-def _choose_nodes(
-    ob: bpy.types.Object,
-    armature: bpy.types.Object,
-    tree: bpy.types.NodeTree,
-    centers: Floats | None,
-) -> None:
+def _choose_nodes(ob: Object, armature: Object, tree: NodeTree, centers: Floats | None) -> None:
     """Puts the nodes in the place of the Armature modifier. centers: in armature space, or None."""
     if centers is not None:
         matrix = np.array(ob.matrix_world.inverted_safe() @ armature.matrix_world, np.float64)
@@ -146,7 +140,7 @@ def _choose_nodes(
     modifier.show_viewport = modifier.show_render = False
 
 
-def _only_modifier(ob: bpy.types.Object, armature: bpy.types.Object) -> bpy.types.Modifier:
+def _only_modifier(ob: Object, armature: Object) -> Modifier:
     """The Armature modifier of a mesh. Raises Refused if there is not exactly one."""
     modifiers = armature_modifiers(ob, armature)
     if len(modifiers) != 1:
@@ -157,12 +151,7 @@ def _only_modifier(ob: bpy.types.Object, armature: bpy.types.Object) -> bpy.type
     return modifiers[0]
 
 
-def _refuse_unlike(
-    ob: bpy.types.Object,
-    modifier: bpy.types.Modifier,
-    armature: bpy.types.Object,
-    names: list[str],
-) -> None:
+def _refuse_unlike(ob: Object, modifier: Modifier, armature: Object, names: list[str]) -> None:
     """Raises Refused if the modifier deforms by more than the transforms of bones."""
     if not names:
         raise Refused(f"No vertex of '{ob.name}' has weights for deform bones")
@@ -180,7 +169,7 @@ def _refuse_unlike(
             raise Refused(f"'{ob.name}' is deformed with {what}, which these deformers do not have")
 
 
-def _refuse_new_vertices(ob: bpy.types.Object, modifier: bpy.types.Modifier) -> None:
+def _refuse_new_vertices(ob: Object, modifier: Modifier) -> None:
     """Raises Refused if the vertices at the Armature modifier are not those of the mesh."""
     for other in ob.modifiers:
         if other == modifier:
@@ -199,7 +188,7 @@ def _finite(preview: DeformerPreview, progress: Listener) -> Floats:
     return np.where(np.isfinite(centers), centers, preview.vertices)
 
 
-def _choose_armature(ob: bpy.types.Object, armature: bpy.types.Object) -> None:
+def _choose_armature(ob: Object, armature: Object) -> None:
     """Removes our nodes and their centers, and gives the Armature modifier their visibility."""
     ob.data.pop(CENTERS_OLD, None)
     nodes = deform_nodes(ob)

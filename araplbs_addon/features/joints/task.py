@@ -3,7 +3,6 @@
 from dataclasses import replace
 from typing import Any
 
-import bpy
 import numpy as np
 from araplbs.base.arrays import Bools
 from araplbs.base.progress import Listener
@@ -15,6 +14,7 @@ from araplbs.features.joints.options import JointOptions
 from araplbs.reports.report import make_report, names_in_line
 from araplbs.skeleton.poses import RIGID
 from araplbs.skeleton.skeleton import Skeleton
+from bpy.types import Object, ViewLayer
 
 from ...blender.data.bones import chosen_bones
 from ...blender.read.control_bones import mark_control_bones
@@ -43,13 +43,11 @@ class JointTask(WeightingTask):
             options = replace(options, start_from="PRESENT")
         super().__init__(options, threads)
 
-    def read_in_steps(
-        self, targets: Targets, view_layer: bpy.types.ViewLayer, with_entries: bool = False
-    ) -> Steps[None]:
+    def read_in_steps(self, targets: Targets, view_layer: ViewLayer) -> Steps[None]:
         armature = targets.armature
         refuse_armature(armature, targets.meshes)
         chosen, targets.only_bones = self._chosen(targets), False
-        yield from super().read_in_steps(targets, view_layer, with_entries)
+        yield from super().read_in_steps(targets, view_layer)
         if self.problem.unweighted and not self.options.optimize_weights:
             raise Refused(
                 f"{self.problem.unweighted} vertices have no weights yet: also optimize the weights"
@@ -83,7 +81,7 @@ class JointTask(WeightingTask):
             raise Refused(f"No bone of '{targets.armature.name}' is selected in Pose mode")
         return chosen
 
-    def _read_skeleton(self, armature: bpy.types.Object) -> Skeleton:
+    def _read_skeleton(self, armature: Object) -> Skeleton:
         skeleton = super()._read_skeleton(armature)
         bends = np.array([kind != RIGID for kind in skeleton.kinds])
         flexible = skeleton.deform & (bends | skeleton.own_stretch)
@@ -94,7 +92,7 @@ class JointTask(WeightingTask):
         """See JointRun.solve(). Stores the JointSolution."""
         self.solution = self.run.solve(progress, wait)
 
-    def find_objects(self) -> tuple[bpy.types.Object, list[bpy.types.Object]]:
+    def find_objects(self) -> tuple[Object, list[Object]]:
         armature, objects = super().find_objects()
         bones = armature.data.bones
         heads, tails = [b.head_local for b in bones], [b.tail_local for b in bones]
@@ -123,9 +121,7 @@ class JointTask(WeightingTask):
         report["warnings"] = list(self.warnings)
         return report
 
-    def _write_weights(
-        self, armature: bpy.types.Object, objects: list[bpy.types.Object]
-    ) -> dict[str, Any] | None:
+    def _write_weights(self, armature: Object, objects: list[Object]) -> dict[str, Any] | None:
         """Writes the weights. Returns their report, or None if they stay unchanged."""
         weights, problem = self.solution.weights, self.solution.problem
         if weights is None:

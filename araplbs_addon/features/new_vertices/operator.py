@@ -62,14 +62,6 @@ class OBJECT_OT_araplbs_solve_below(WorkOperator, WeightOptions, Operator):
             raise Refused("These are the vertices of another mesh")
         self._task.below = np.unpackbits(bits, count=count).astype(bool)
 
-    def finish(self, task):
-        _armature, objects = task.find_objects()
-        marks = [ob.data.araplbs.weighting for ob in objects]
-        result = super().finish(task)
-        for ob, mark in zip(objects, marks, strict=True):  # a stroke, which stays with its set
-            ob.data.araplbs.weighting = mark
-        return result
-
     def tell(self, report, task):
         return tell(self, report, task, new_line(report))
 

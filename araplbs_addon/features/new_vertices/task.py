@@ -4,7 +4,6 @@ writes."""
 from dataclasses import replace
 from typing import Any
 
-import bpy
 import numpy as np
 from araplbs.base.arrays import Bools, Integers
 from araplbs.base.progress import Listener
@@ -16,6 +15,7 @@ from araplbs.features.new_vertices import solve_new, written_rows
 from araplbs.model.options import Options
 from araplbs.model.sparse_weights import SparseWeights
 from araplbs.skeleton.skeleton import Skeleton
+from bpy.types import Object, ViewLayer
 
 from ...blender.read.targets import Targets
 from ...blender.write.all_or_nothing import all_or_nothing
@@ -35,27 +35,21 @@ class NewVerticesTask(WeightingTask):
     def __init__(self, options: Options, threads: int = 0) -> None:
         super().__init__(replace(options, volume="NONE", start_from="FRESH"), threads)
 
-    def read_in_steps(
-        self, targets: Targets, view_layer: bpy.types.ViewLayer, with_entries: bool = False
-    ) -> Steps[None]:
+    def read_in_steps(self, targets: Targets, view_layer: ViewLayer) -> Steps[None]:
         """See WeightingTask. Raises Refused if there are no new vertices."""
         self.editing = targets.editing
         if self.editing:
             flush_edit_mode(targets.meshes)
-        yield from super().read_in_steps(targets, view_layer, with_entries)
+        yield from super().read_in_steps(targets, view_layer)
         self.problem.numbers = [patch.vertices for patch in self.patches]
         edges = self.problem.arguments["edges"]
         self.problem.arguments["edges"] = np.concatenate([edges, self.links])
 
-    def _take(
-        self, objects: list[bpy.types.Object], meshes: list[Mesh], skeleton: Skeleton
-    ) -> Skeleton:
+    def _take(self, objects: list[Object], meshes: list[Mesh], skeleton: Skeleton) -> Skeleton:
         """Takes bones that have weights as deform bones, not as control bones."""
         return replace(skeleton, taken_in=skeleton.taken_in | used_bones(meshes, skeleton))
 
-    def _cut(
-        self, objects: list[bpy.types.Object], meshes: list[Mesh]
-    ) -> tuple[list[bpy.types.Object], list[Mesh]]:
+    def _cut(self, objects: list[Object], meshes: list[Mesh]) -> tuple[list[Object], list[Mesh]]:
         new = [self._new_vertices(*pair) for pair in zip(objects, meshes, strict=True)]
         if not any(each.any() for each in new):
             raise self._nothing_new(objects, meshes)
@@ -65,7 +59,7 @@ class NewVerticesTask(WeightingTask):
         self.patches = [patch for patch in patches if patch]
         return objects, [patch.mesh for patch in self.patches]
 
-    def _new_vertices(self, ob: bpy.types.Object, mesh: Mesh) -> Bools:
+    def _new_vertices(self, ob: Object, mesh: Mesh) -> Bools:
         if self.editing:
             return selected_vertices(ob)
         if self.below is not None:
@@ -75,7 +69,7 @@ class NewVerticesTask(WeightingTask):
             return ~mesh.locked_vertices
         return mesh.weights.sums() <= 0
 
-    def _nothing_new(self, objects: list[bpy.types.Object], meshes: list[Mesh]) -> Refused:
+    def _nothing_new(self, objects: list[Object], meshes: list[Mesh]) -> Refused:
         names = ", ".join(f"'{ob.name}'" for ob in objects)
         if self.editing:
             return Refused(f"No vertex of {names} is selected")
@@ -101,7 +95,7 @@ class NewVerticesTask(WeightingTask):
         armature, objects = self.find_objects()
         parts = self.problem.split(self.solution.rows)
         write = write_in_edit_mode if self.editing else write_weights
-        with all_or_nothing(objects, armature, made=None):
+        with all_or_nothing(objects, armature, made=None, stroke=self.below is not None):
             written = [
                 write(ob, *self._whole(ob, rows, patch, selection))
                 for ob, rows, patch, selection in zip(
@@ -114,11 +108,7 @@ class NewVerticesTask(WeightingTask):
         return report
 
     def _whole(
-        self,
-        ob: bpy.types.Object,
-        rows: SparseWeights,
-        patch: Patch,
-        selection: tuple[Bools, Bools, Bools],
+        self, ob: Object, rows: SparseWeights, patch: Patch, selection: tuple[Bools, Bools, Bools]
     ) -> tuple[SparseWeights, list[str], Bools, Bools, Bools]:
         """The arguments (rows, names, bones with groups, bones, vertices) of write_weights()."""
         groups, bones, _vertices = selection
@@ -129,12 +119,7 @@ class NewVerticesTask(WeightingTask):
         whole, groups, new = written_rows(rows, patch, count, groups, opposite)
         return whole, skeleton.names, groups, bones, new
 
-    def bind(
-        self,
-        armature: bpy.types.Object,
-        objects: list[bpy.types.Object],
-        written: list[dict[str, Any]],
-    ) -> None:
+    def bind(self, armature: Object, objects: list[Object], written: list[dict[str, Any]]) -> None:
         """Binds the meshes, except in Edit mode."""
         if not self.editing:
             super().bind(armature, objects, written)

@@ -4,7 +4,6 @@ write."""
 from dataclasses import dataclass
 from typing import Any
 
-import bpy
 import numpy as np
 from araplbs.base.arrays import Integers
 from araplbs.base.progress import Listener, Progress
@@ -14,6 +13,7 @@ from araplbs.features.quantize import STEPS, quantize, quantized
 from araplbs.model.sparse_weights import SparseWeights
 from araplbs.reports.report import names_in_line
 from araplbs.skeleton.skeleton import Skeleton
+from bpy.types import Object, ViewLayer
 
 from ...blender.data.references import Subjects
 from ...blender.read.read_armature import read_armature
@@ -36,7 +36,7 @@ class Reading:
 class QuantizeTask(Task):
     rows: list[SparseWeights] = ()  # type: ignore[assignment]  # those that are written
 
-    def read_in_steps(self, targets: Targets, view_layer: bpy.types.ViewLayer) -> Steps[None]:
+    def read_in_steps(self, targets: Targets, view_layer: ViewLayer) -> Steps[None]:
         self.warnings = list(targets.skipped)
         skeleton = read_armature(targets.armature, False)
         rows, limits = [], []
@@ -51,7 +51,7 @@ class QuantizeTask(Task):
         subjects = Subjects.of(targets.armature, targets.meshes)
         self.reading = Reading(subjects, skeleton, rows, limits)
 
-    def _read(self, ob: bpy.types.Object, skeleton: Skeleton) -> tuple[SparseWeights, Integers]:
+    def _read(self, ob: Object, skeleton: Skeleton) -> tuple[SparseWeights, Integers]:
         refuse_mesh(ob)
         locked = locked_bones(ob, skeleton)
         if locked.any():
@@ -88,7 +88,7 @@ class QuantizeTask(Task):
             "options": self.options.as_dict(),
         }
 
-    def _write(self, objects: list[bpy.types.Object]) -> list[dict[str, Any]]:
+    def _write(self, objects: list[Object]) -> list[dict[str, Any]]:
         read, written = self.reading, []
         names, bones = read.skeleton.names, read.skeleton.deform
         for ob, before, rows in zip(objects, read.rows, self.rows, strict=True):

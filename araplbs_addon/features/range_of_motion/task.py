@@ -4,7 +4,6 @@ import time
 from dataclasses import dataclass, replace
 from typing import Any
 
-import bpy
 import numpy as np
 from araplbs.base.progress import Listener
 from araplbs.base.refusal import Refused
@@ -18,6 +17,7 @@ from araplbs.features.range_of_motion import (
     unmoved,
 )
 from araplbs.skeleton.skeleton import Skeleton
+from bpy.types import Object, ViewLayer
 
 from ...blender.data.binding import is_deformed_by
 from ...blender.data.bones import upward
@@ -45,7 +45,7 @@ class Reading:
 class MotionTask(Task):
     keys: Any = None
 
-    def read_in_steps(self, targets: Targets, view_layer: bpy.types.ViewLayer) -> Steps[None]:
+    def read_in_steps(self, targets: Targets, view_layer: ViewLayer) -> Steps[None]:
         started, armature = time.perf_counter(), targets.armature
         self.warnings = list(targets.skipped)
         refuse_action(armature)
@@ -64,7 +64,7 @@ class MotionTask(Task):
         self.reading = Reading(Subjects.of(armature, []), skeleton, motion, started)
 
     def _directed_in_steps(
-        self, armature: bpy.types.Object, skeleton: Skeleton, view_layer: bpy.types.ViewLayer
+        self, armature: Object, skeleton: Skeleton, view_layer: ViewLayer
     ) -> Steps[Skeleton]:
         """The Skeleton with the bone directions that Auto-weight finds from the meshes that the
         bones move."""

@@ -21,6 +21,7 @@ from araplbs.features.reduce_bones.reduce_bones import (
     reduce_bones_warnings,
 )
 from araplbs.skeleton.poses import Poses
+from bpy.types import Object, ViewLayer
 
 from ...blender.data.bones import chosen_bones
 from ...blender.data.group_uses import used_groups
@@ -48,7 +49,7 @@ class Reading:
 class ReduceBonesTask(Task):
     done: Fewer | None = None
 
-    def read_in_steps(self, targets: Targets, view_layer: bpy.types.ViewLayer) -> Steps[None]:
+    def read_in_steps(self, targets: Targets, view_layer: ViewLayer) -> Steps[None]:
         started, armature = time.perf_counter(), targets.armature
         refuse_linked_bones(armature)
         for ob in targets.meshes:
@@ -131,7 +132,7 @@ class BoneOrderTask(ReduceBonesTask):
         return {"armature": armature.name}
 
 
-def _drop_groups(ob: bpy.types.Object, armature: bpy.types.Object, names: list[str]) -> None:
+def _drop_groups(ob: Object, armature: Object, names: list[str]) -> None:
     """Removes the empty groups of removed bones, except those that are used elsewhere."""
     used = used_groups(ob, armature)
     for name in names:
@@ -140,7 +141,7 @@ def _drop_groups(ob: bpy.types.Object, armature: bpy.types.Object, names: list[s
             ob.vertex_groups.remove(group)
 
 
-def refuse_linked_bones(armature: bpy.types.Object) -> None:
+def refuse_linked_bones(armature: Object) -> None:
     """Raises Refused if the bones belong to another file."""
     if armature.data.library or armature.data.override_library:
         raise Refused(f"'{armature.name}' is linked from another file: make it local first")
@@ -157,7 +158,7 @@ def animated_bones(names: set[str]) -> set[str]:
     return names & found
 
 
-def bone_uses(armature: bpy.types.Object, names: list[str]) -> list[str]:
+def bone_uses(armature: Object, names: list[str]) -> list[str]:
     """Returns [line] about constraints, children and drivers that depend on these bones and must be
     handled before the bones are deleted."""
     wanted, lines = set(names), []

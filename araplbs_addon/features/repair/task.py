@@ -6,7 +6,6 @@ from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-import bpy
 import numpy as np
 from araplbs.base.progress import Listener
 from araplbs.base.refusal import Refused
@@ -21,6 +20,7 @@ from araplbs.model.sparse_weights import SparseWeights
 from araplbs.skeleton.poses import Poses
 from araplbs.skeleton.skeleton import Skeleton
 from araplbs.solvers.weigh import without_controls_in_steps
+from bpy.types import Object, ViewLayer
 
 from ...blender.poses.read_poses import poses_of_actions
 from ...blender.read.control_bones import leave_out_of_armature_in_steps
@@ -84,7 +84,7 @@ class RepairTask(Task):
         self.checked = CheckTask(judged.options if judged else options, threads)
         self._actions = None
 
-    def read_in_steps(self, targets: Targets, view_layer: bpy.types.ViewLayer) -> Steps[None]:
+    def read_in_steps(self, targets: Targets, view_layer: ViewLayer) -> Steps[None]:
         started = time.perf_counter()
         flush_edit_mode([ob for ob in targets.meshes if ob.mode == "EDIT"])
         checked = self.checked
@@ -182,7 +182,7 @@ class RepairTask(Task):
                 armature.name, problem, self.repaired, written, started, self.options
             )
 
-    def _write(self, objects: list[bpy.types.Object]) -> list[dict[str, Any]]:
+    def _write(self, objects: list[Object]) -> list[dict[str, Any]]:
         read, done, written = self.reading, self.repaired, []
         for k, (ob, mesh, rows, changed) in enumerate(
             zip(objects, read.meshes, done.weights, done.changed, strict=True)
@@ -200,7 +200,7 @@ class RepairTask(Task):
         return written
 
 
-def _why_not(ob: bpy.types.Object) -> str | None:
+def _why_not(ob: Object) -> str | None:
     """The reason why the weights of an object cannot be changed, or None."""
     try:
         refuse_mesh(ob)

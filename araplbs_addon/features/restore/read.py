@@ -88,11 +88,6 @@ def read_now_in_steps(ob, armature, view_layer):
     return Now(mesh, locked)
 
 
-def other_armatures(armature):
-    """Names of the other armatures in the file."""
-    return {ob.name for ob in bpy.data.objects if ob.type == "ARMATURE" and ob != armature}
-
-
 def path_of(text):
     """The file path given by an option. Raises Refused for a path relative to a .blend file that is
     not saved yet."""

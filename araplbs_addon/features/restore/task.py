@@ -14,6 +14,7 @@ from araplbs.features.restore.report import keep_report, restore_report, restore
 from araplbs.features.restore.restore import Now, Restored, kept_for, restore
 from araplbs.features.restore.stored import FILE, Kept, read_kept, write_kept
 from araplbs.skeleton.skeleton import Skeleton
+from bpy.types import Object, ViewLayer
 
 from ...blender.data.binding import bind
 from ...blender.data.edits import copy_edits, restore_edits
@@ -23,7 +24,7 @@ from ...blender.read.targets import Targets
 from ...blender.write.all_or_nothing import all_or_nothing
 from ...blender.write.write_weights import write_weights
 from ...task import Task
-from .read import other_armatures, path_of, read_kept_in_steps, read_now_in_steps, refuse_shared
+from .read import path_of, read_kept_in_steps, read_now_in_steps, refuse_shared
 from .stored import keep_on, kept_on, refuse_linked, write_edits
 
 
@@ -34,7 +35,7 @@ class KeepTask(Task):
     path = ""
     alone = True
 
-    def read_in_steps(self, targets: Targets, view_layer: bpy.types.ViewLayer) -> Steps[None]:
+    def read_in_steps(self, targets: Targets, view_layer: ViewLayer) -> Steps[None]:
         """See Task; reading: the armature's name and the Kept of each mesh."""
         self.warnings = list(targets.skipped)
         view_layer.update()
@@ -90,13 +91,14 @@ class Reading:
 class RestoreTask(Task):
     done: list[Restored] = ()  # type: ignore[assignment]
 
-    def read_in_steps(self, targets: Targets, view_layer: bpy.types.ViewLayer) -> Steps[None]:
+    def read_in_steps(self, targets: Targets, view_layer: ViewLayer) -> Steps[None]:
         started = time.perf_counter()
         self.warnings = list(targets.skipped)
         view_layer.update()
         armature = targets.armature
         kept = read_kept(path_of(self.options.file)) if self.options.file else kept_on(armature)
-        kept = kept_for(armature.name, other_armatures(armature), kept)
+        others = {ob.name for ob in bpy.data.objects if ob.type == "ARMATURE" and ob != armature}
+        kept = kept_for(armature.name, others, kept)
         skeleton = read_armature(armature, use_joint_limits=False)
         refuse_shared(targets.meshes)
         yield
@@ -132,9 +134,7 @@ class RestoreTask(Task):
         self.warnings += restore_warnings(report)
         return report
 
-    def _write(
-        self, armature: bpy.types.Object, ob: bpy.types.Object, now: Now, each: Restored
-    ) -> dict[str, Any]:
+    def _write(self, armature: Object, ob: Object, now: Now, each: Restored) -> dict[str, Any]:
         """Writes the restored weights. A bone that had no weight at the time of keeping receives
         none."""
         skeleton = self.reading.skeleton

@@ -4,7 +4,6 @@ import time
 from dataclasses import dataclass, replace
 from typing import Any
 
-import bpy
 import numpy as np
 from araplbs.base.arrays import Bools, Floats
 from araplbs.base.progress import Listener
@@ -15,6 +14,7 @@ from araplbs.character.mesh import Mesh, followed_by_images
 from araplbs.features.transfer.source import Source
 from araplbs.features.transfer.transfer import transfer, transfer_report, transfer_warnings
 from araplbs.skeleton.skeleton import Skeleton
+from bpy.types import Object, ViewLayer
 
 from ...blender.data.binding import bind
 from ...blender.data.bones import selected_bones
@@ -58,9 +58,7 @@ class TransferTask(Task):
     def objects(self) -> tuple[Reference, ...]:
         return self.reading.subjects.meshes
 
-    def read_in_steps(
-        self, targets: TransferTargets, view_layer: bpy.types.ViewLayer
-    ) -> Steps[None]:
+    def read_in_steps(self, targets: TransferTargets, view_layer: ViewLayer) -> Steps[None]:
         started = time.perf_counter()
         self.warnings = list(targets.skipped)
         view_layer.update()
@@ -98,7 +96,7 @@ class TransferTask(Task):
             subjects, sources, skeleton, source, meshes, all_entries, again, started
         )
 
-    def _bones_to_keep(self, armature: bpy.types.Object, skeleton: Skeleton) -> Bools:
+    def _bones_to_keep(self, armature: Object, skeleton: Skeleton) -> Bools:
         """(m,) bool: bones whose weights are not written."""
         if self.options.bones == "ALL":
             return np.zeros(len(skeleton.names), bool)
@@ -136,7 +134,7 @@ class TransferTask(Task):
         self.warnings += report["warnings"]
         return report
 
-    def find_objects(self) -> tuple[bpy.types.Object, list[bpy.types.Object]]:
+    def find_objects(self) -> tuple[Object, list[Object]]:
         """Returns (armature, [meshes]). Raises Refused if one of the objects has changed."""
         return self.reading.subjects.find()
 
@@ -153,9 +151,7 @@ class TransferTask(Task):
             found.append((groups, bones, np.ones(len(mesh.vertices), bool)))
         return found
 
-    def _write(
-        self, armature: bpy.types.Object, objects: list[bpy.types.Object]
-    ) -> list[dict[str, Any]]:
+    def _write(self, armature: Object, objects: list[Object]) -> list[dict[str, Any]]:
         """Writes the weights. Returns the report for each object."""
         written, names = [], self.reading.skeleton.names
         for ob, each, selection in zip(objects, self.done, self.selections, strict=True):

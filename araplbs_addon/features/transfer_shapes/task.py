@@ -4,7 +4,6 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-import bpy
 import numpy as np
 from araplbs.base.progress import Listener
 from araplbs.base.steps import Steps
@@ -17,6 +16,7 @@ from araplbs.features.transfer_shapes import (
     shapes_warnings,
     transfer_shapes,
 )
+from bpy.types import Object, ViewLayer
 
 from ...blender.data.mesh_shape import read_shapes_in_steps
 from ...blender.data.references import Subjects
@@ -43,7 +43,7 @@ class Reading:
 class ShapesTask(Task):
     done = None  # the result of transfer_shapes()
 
-    def read_in_steps(self, targets: OneSource, view_layer: bpy.types.ViewLayer) -> Steps[None]:
+    def read_in_steps(self, targets: OneSource, view_layer: ViewLayer) -> Steps[None]:
         started = time.perf_counter()
         self.warnings = list(targets.skipped)
         view_layer.update()
@@ -84,16 +84,14 @@ class ShapesTask(Task):
         self.warnings += report["warnings"]
         return report
 
-    def _write(
-        self, source: bpy.types.Object, ob: bpy.types.Object, each: TransferredShapes
-    ) -> dict[str, Any]:
+    def _write(self, source: Object, ob: Object, each: TransferredShapes) -> dict[str, Any]:
         new, replaced, locked = write_shapes(ob, each.keys, each.shapes)
         if self.options.sliders != "NONE":
             set_sliders(source, ob, new + replaced, self.options.sliders == "FOLLOW")
         return {"name": ob.name, "new": new, "replaced": replaced, "locked": locked}
 
 
-def _topology(ob: bpy.types.Object) -> Mesh:
+def _topology(ob: Object) -> Mesh:
     """The Mesh of an object. Raises Refused for coordinates that are not finite."""
     found = read_topology(ob)
     refuse_infinite(ob, found.vertices)
