@@ -8,6 +8,7 @@ panel.py. New modules are found by modules(). A module declares:
   places, icon of a class   its entries in menus and panels (window/menu_entries.py)
   PROPERTIES, HANDLERS      of Blender's types, and for its events (parts.py)
   register(), unregister()  anything else, if any; after CLASSES, and before
+  forget()                  discards what belongs to the open file (parts.py)
 """
 
 from importlib import import_module
