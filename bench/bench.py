@@ -18,10 +18,6 @@ from pathlib import Path
 from in_blender import BUILD, ROOT
 
 DOCS = ROOT / "docs/bench"
-SUMMARY = (  # written by hand
-    "brings",
-    "summary of gains and costs, compared with bone heat, artists' weights and other tools",
-)
 PARTS = {
     "seen": "strain, drift, volume and likeness, compared with bone heat and with the artists' "
     "weights",
@@ -32,7 +28,6 @@ PARTS = {
     "looks": "pictures of characters posed with bone heat, the artists' weights and ours",
     "heat": "time and memory, compared with Blender's automatic weights",
     "peers": "every available method on the same tasks",
-    "stability": "how much weights change with the seed, the number of poses and mesh resolution",
     "joints": "joint optimization together with weights, starting from displaced joints",
     "paper": "experiments of the 2018 paper, in its energy and in the measures of other pages",
     "twist": "limbs that twist: strain without and with random poses that twist limbs, and with "
@@ -72,7 +67,7 @@ def run(part, zip_path, names):
 def write_index():
     """Writes docs/bench/README.md: the parts that have a page."""
     pages = [(part, what) for part, what in PARTS.items() if (DOCS / f"{part}.md").exists()]
-    lines = [f"- [{page}]({page}.md): {what}" for page, what in [SUMMARY, *pages]]
+    lines = [f"- [{page}]({page}.md): {what}" for page, what in pages]
     text = "\n".join([HEADER, *lines]) + "\n"
     DOCS.mkdir(parents=True, exist_ok=True)
     (DOCS / "README.md").write_text(text)

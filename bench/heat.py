@@ -3,8 +3,7 @@
 heat.py ZIP OUTPUT_FOLDER [CHARACTER...]     (called by bench.py)
 
 Environment: BENCH_LEVELS="0,1", the numbers of subdivisions. The results over all characters are
-also written into the sentences of docs/bench/brings.md that contain times (brings.py) and into
-README.md (readme.py)."""
+also written into README.md (readme.py)."""
 
 import json
 import math
@@ -12,8 +11,6 @@ import os
 import sys
 from pathlib import Path
 
-import brings
-import machine
 import numpy as np
 import plots
 import readme
@@ -170,7 +167,6 @@ def main(zip_path, output, *names):
         pictures=[draw(rows, output)], rows=rows,
     )  # fmt: skip
     if not names and not failures and output == ROOT / "docs/bench":
-        brings.fill(rows, machine.processors())
         readme.fill()
     return 1 if failures else 0
 

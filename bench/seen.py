@@ -3,15 +3,15 @@
 seen.py ZIP OUTPUT_FOLDER [CHARACTER...]     (called by bench.py)
 
 In addition to the page and its plot, OUTPUT_FOLDER/seen.json contains all numbers. The results over
-all characters are also written into docs/bench/brings.md (brings_seen.py)."""
+all characters are also written into the manual's table of presets (presets.py)."""
 
 import json
 import sys
 from pathlib import Path
 
-import brings_seen
 import numpy as np
 import plots
+import presets
 import rigged
 from beyond_strain import BeyondStrain
 from in_blender import ROOT
@@ -296,7 +296,7 @@ def main(zip_path, output, *asked):
     numbers = {row["name"]: plain(row["ways"]) for row in rows}
     (output / "seen.json").write_text(json.dumps(numbers, indent=1) + "\n")
     if not asked and not failures and output == ROOT / "docs/bench":
-        brings_seen.fill(rows)
+        presets.fill(rows)
     return 1 if failures else 0
 
 

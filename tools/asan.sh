@@ -59,7 +59,7 @@ PURE=(
   test_compare_browser.py test_compare_page.py test_pictures.py test_bench_rigs.py
   test_beyond_strain.py
   test_body_parts.py test_bone_colors.py
-  test_bone_evidence.py test_brings.py test_brush_icons.py
+  test_bone_evidence.py test_presets_table.py test_brush_icons.py
   test_clocks.py test_kept_files.py test_mcp.py test_agents_page.py test_blender_room.py test_printed.py
   test_features.py test_dialogs.py test_readme.py test_build.py test_help.py
   test_documentation.py test_python_page.py test_predicted_page.py

@@ -22,7 +22,6 @@ import sys
 from sources import ROOT
 
 DOCS = ROOT / "docs/bench"
-BY_HAND = {"README", "brings"}  # an index and a summary of other pages
 CODE = {"csrc": (".c", ".h", ".def"), "araplbs": (".py",)}
 ENGINE = re.compile(r"engine\s+`([0-9a-f]{12})`")
 ABSENT = "-"
@@ -97,7 +96,7 @@ def pages(folder=DOCS):
     """Return {page: digest of the engine that produced it, or ABSENT}."""
     found = {}
     for path in sorted(folder.glob("*.md")):
-        if path.stem not in BY_HAND:
+        if path.stem != "README":  # the index
             match = ENGINE.search(path.read_text("utf-8"))
             found[path.stem] = match.group(1) if match else ABSENT
     return found

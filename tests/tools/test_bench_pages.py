@@ -59,7 +59,6 @@ def docs(tmp_path):
         "old": "on 2 processors; engine\n`ffffffffffff`.",
         "bare": "nothing",
         "README": "",
-        "brings": "",
     }.items():
         (tmp_path / f"{page}.md").write_text(text)
     return tmp_path

@@ -1,6 +1,6 @@
 """The same character gets the same weights if its vertices are renumbered, or if it is rotated or
-moved, because only the geometry matters. docs/bench/stability.md lists how much other seeds, poses
-and tessellations change the weights."""
+moved, because only the geometry matters. docs/decisions/048-steady-weights.md lists how much other
+seeds, poses and tessellations change the weights."""
 
 import araplbs
 import numpy as np

@@ -1,6 +1,6 @@
 """Neither another seed nor splitting every triangle of a surface into four changes weights much.
 Before decision 034, the distances between seeds were above these bounds. For twelve characters, see
-docs/bench/stability.md."""
+docs/decisions/048-steady-weights.md."""
 
 import itertools
 
