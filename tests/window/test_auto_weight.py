@@ -9,7 +9,6 @@ from driver import (
     click,
     held,
     inside,
-    newest_only,
     once,
     open_sidebar,
     reset_settings,
@@ -20,7 +19,6 @@ from driver import (
     wait_for_end,
     wait_until,
 )
-from paths import DATA, shared_file
 
 # Where things are in the sidebar and in "Adjust Last Operation": pixels from their upper left.
 BUTTON = (110, 76)
@@ -84,23 +82,6 @@ def test_button_undo_and_redo_panel(ui):
     reset_settings()
 
 
-def test_unbound_mesh_is_one_undo_step(ui):
-    tube = scenes.add_tube()
-    rig = scenes.add_armature()
-    scenes.select(tube, rig)
-    bpy.ops.ed.undo_push(message="set-up")
-    before = scenes.snapshot()
-    with ui.override():
-        assert bpy.ops.object.araplbs_auto_weight("INVOKE_DEFAULT") == {"RUNNING_MODAL"}
-    yield from wait_for_end()
-    assert bpy.data.objects["Tube"].parent.name == "Rig"
-    ui.event("MOUSEMOVE", "NOTHING")
-    yield 3
-    ui.key("Z", ctrl=True)
-    yield 8
-    assert scenes.snapshot() == before
-
-
 def test_escape(ui):
     """Esc half-way restores everything at once and leaves nothing behind."""
     make_tube()
@@ -129,37 +110,6 @@ def test_escape(ui):
     ui.key("A", alt=True)  # the window reacts again
     yield 5
     assert not bpy.context.selected_objects
-
-
-def test_objects_that_go_meanwhile(ui):
-    """Deleted or changed, for example by the timer of another add-on, while the worker is busy."""
-    newest_only()
-    for change, name in ((delete_tube, "Tube"), (delete_rig, "Rig"), (add_vertex, "Tube")):
-        bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
-        yield 5
-        make_tube(rings=60, sides=40)
-        with ui.override():
-            bpy.ops.object.araplbs_auto_weight("INVOKE_DEFAULT", pose_count=1000)
-        change()
-        yield from wait_for_end()
-        ui.event("MOUSEMOVE", "NOTHING")
-        yield 3
-        if name in bpy.data.objects:
-            assert not bpy.data.objects[name].vertex_groups
-        ui.key("ESC")  # closes the message
-        yield 3
-
-
-def delete_tube():
-    bpy.data.objects.remove(bpy.data.objects["Tube"])
-
-
-def delete_rig():
-    bpy.data.objects.remove(bpy.data.objects["Rig"])
-
-
-def add_vertex():
-    bpy.data.objects["Tube"].data.vertices.add(1)
 
 
 def test_another_file_meanwhile(ui):
@@ -191,27 +141,6 @@ def test_disabled_meanwhile(ui):
         bpy.ops.object.araplbs_auto_weight("INVOKE_DEFAULT")
     yield from wait_for_end()
     scenes.assert_good(bpy.data.objects["Tube"], bpy.data.objects["Rig"])
-
-
-def test_weight_paint_mode(ui):
-    tube, rig = make_tube()
-    scenes.select(tube)
-    with ui.override():
-        bpy.ops.view3d.view_selected()
-        bpy.ops.object.mode_set(mode="WEIGHT_PAINT")
-    yield from open_sidebar(ui)
-    with ui.override():
-        bpy.ops.object.araplbs_auto_weight("INVOKE_DEFAULT")
-    yield from wait_for_end()
-    assert bpy.context.mode == "PAINT_WEIGHT"
-    scenes.assert_good(tube, rig)
-    ui.picture("weight-paint")
-    with ui.override():
-        bpy.ops.wm.call_menu(name="VIEW3D_MT_paint_weight")
-    yield 8
-    ui.picture("weights-menu")
-    ui.key("ESC")
-    yield 3
 
 
 MAIN_PANEL = "VIEW3D_PT_araplbs"
@@ -255,27 +184,6 @@ def test_panel_and_menus(ui):
         assert scenes.snapshot() == before
 
 
-def test_what_poses_the_panel_finds(ui):
-    """For visual inspection: the available poses, then the reason why a choice has none."""
-    _tube, rig = make_tube()
-    rig.animation_data_create().action = pose = bpy.data.actions.new("Pose")
-    rig.pose.bones["middle"].keyframe_insert("rotation_quaternion", frame=1)
-    pose.asset_mark()
-    bpy.context.scene.araplbs.animation = "POSE_LIBRARY"
-    with Draws() as draws:
-        yield from open_sidebar(ui)
-        below, panel = SUB_PANELS[0]
-        yield from click(ui, inside(ui, "UI", (60, below)))
-        yield from still(ui)  # it slides open
-        assert panel in draws.since()
-        ui.picture("poses-found")
-        bpy.context.scene.araplbs.animation = "MARKERS"
-        ui.area().tag_redraw()
-        yield 8
-        assert panel in draws.since()
-        ui.picture("poses-lacking")
-
-
 def test_control_bones_in_the_panel(ui):
     """One button includes a bone again, in one undo step."""
     clear()
@@ -309,37 +217,6 @@ def test_control_bones_in_the_panel(ui):
     assert not any(b.araplbs_deforms for b in bpy.data.objects["Rig"].data.bones)
 
 
-def test_character(ui):
-    """A real character, posed afterwards, for visual inspection."""
-    once()
-    file = shared_file(DATA, "mage.blend")
-    bpy.ops.wm.open_mainfile(filepath=str(file), load_ui=False)
-    yield 8
-    rig = next(ob for ob in bpy.data.objects if ob.type == "ARMATURE")
-    skinned = [ob for ob in bpy.data.objects if ob.find_armature() == rig]
-    scenes.select(*skinned, rig)
-    bpy.ops.ed.undo_push(message="set-up")
-    with ui.override():
-        bpy.ops.object.araplbs_auto_weight("INVOKE_DEFAULT")
-    yield from wait_for_end()
-    for ob in skinned:
-        scenes.assert_good(bpy.data.objects[ob.name], rig)
-    play = next(a for a in bpy.data.actions if "Chop" in a.name)
-    rig.animation_data_create().action = play
-    if hasattr(play, "slots"):
-        rig.animation_data.action_slot = play.slots[0]
-    bpy.context.scene.frame_set(round(sum(play.frame_range) / 3))
-    for prop in bpy.data.objects:
-        prop.hide_set(prop not in skinned and prop != rig)
-    scenes.select(*skinned)
-    view = ui.area().spaces.active
-    view.overlay.show_overlays = False
-    with ui.override():
-        bpy.ops.view3d.view_selected()
-    yield 8
-    ui.picture("mage")
-
-
 def bendy_tube():
     tube, rig = make_tube()
     for bone in rig.data.bones:
@@ -369,15 +246,4 @@ def test_esc_while_random_poses_of_bendy_bones_are_read(ui):
         yield 8
         assert counts() == there and not at_work() and not solving()
     assert scenes.snapshot() == before and not tube.vertex_groups
-    reset_settings()
-
-
-def test_bendy_bones_in_a_window(ui):
-    bendy_tube()
-    there = counts()
-    with ui.override():
-        bpy.ops.object.araplbs_auto_weight("INVOKE_DEFAULT", pose_count=300)
-    yield from wait_for_end()
-    scenes.assert_good(bpy.data.objects["Tube"], bpy.data.objects["Rig"])
-    assert counts() == there
     reset_settings()

@@ -126,26 +126,6 @@ def test_blender_brush_waits_during_a_session(ui):
     yield from cancel(ui)
 
 
-def test_release(ui):
-    tube, _rig = make_tube()
-    yield from paint_mode(ui, tube, "araplbs.release")
-    bpy.context.scene.araplbs_brush.radius = 300
-    tube.vertex_groups.active = tube.vertex_groups["middle"]
-    begin(ui)
-    yield from settle()
-    yield 8
-    ui.picture("ties")
-    tied_vertices = scenes.addon("features.edits.brush").tied_vertices
-    vertices, _held, released = tied_vertices(session(), tube)
-    assert len(vertices) and not released.any()
-    yield from stroke(ui, (0.5, 0.5), (0.5, 0.5))
-    assert [(item.kind, item.bone) for item in tube.data.araplbs.edits] == [("RELEASE", "middle")]
-    yield from settle()
-    assert tied_vertices(session(), tube)[2].any()
-    yield from cancel(ui)
-    assert not tube.data.araplbs.edits
-
-
 def test_smooth_weights(ui):
     """Weights become smooth on both sides of the mirror. Ctrl reverts the effect."""
     newest_only()

@@ -101,66 +101,6 @@ def test_joints_cancelled(ui):
         assert scenes.snapshot() == before and bones() == old, way
 
 
-def test_joints_in_pose_mode(ui):
-    _tube, rig = make_tube()
-    scenes.select(rig)
-    with ui.override():
-        bpy.ops.object.mode_set(mode="POSE")
-    show(ui)
-    rig.pose.bones["upper"].rotation_mode = "XYZ"
-    rig.pose.bones["upper"].rotation_euler.x = 0.6
-    bpy.ops.ed.undo_push(message="posed")
-    old = bones()
-    begin(ui)
-    yield from settle()
-    ui.picture("joints-posed")
-    with ui.override():
-        assert bpy.ops.object.araplbs_accept() == {"FINISHED"}
-    yield from over()
-    assert bpy.context.mode == "POSE" and bones() != old
-    ui.key("Z", ctrl=True)
-    yield 8
-    assert bpy.context.mode == "POSE" and bones() == old
-
-
-def test_joints_and_undo_meanwhile(ui):
-    """Blender's undo leads to a state with other bones, so the session ends."""
-    once()
-    _tube, rig = make_tube()
-    scenes.select(rig)
-    with ui.override():
-        bpy.ops.object.mode_set(mode="EDIT")
-        rig.data.edit_bones["upper"].head.x += 0.1
-        bpy.ops.object.mode_set(mode="OBJECT")
-    scenes.select(bpy.data.objects["Tube"], rig)
-    bpy.ops.ed.undo_push(message="edited")
-    show(ui)
-    begin(ui)
-    yield from settle()
-    live = session()
-    for _ in range(3):
-        if session():
-            with ui.override():
-                bpy.ops.ed.undo()
-            yield 5
-    yield from over()
-    assert "Undo" in live.message and live.error is None
-    ui.key("ESC")  # closes a message
-    yield 3
-
-
-def test_joints_and_another_file(ui):
-    once()
-    make_tube()
-    show(ui)
-    begin(ui)
-    yield from wait_until(lambda: session() and session().frame)
-    live = session()
-    bpy.ops.wm.read_homefile(use_factory_startup=True)
-    yield 8
-    assert session() is None and live.state == "ENDED"
-
-
 def test_joints_of_a_character(ui):
     """For visual inspection: ghosts of displaced joints, the whole body and the arm, with the panel
     open."""

@@ -163,49 +163,6 @@ def scene_of_rows():
     return rig
 
 
-class Rows:
-    """Records the rows and the room of each list that is drawn in a `with` block."""
-
-    def __enter__(self):
-        self.found, self._modules = [], [scenes.addon(f"ui.{n}_panel") for n in ("bones", "check")]
-        self._before = sidebar.row_texts
-
-        def noting(rows, room):
-            self.found.append((rows, room))
-            return self._before(rows, room)
-
-        for module in self._modules:
-            module.row_texts = noting
-        return self
-
-    def __exit__(self, *_error):
-        for module in self._modules:
-            module.row_texts = self._before
-
-
-def test_no_two_rows_look_the_same(ui):
-    """In both lists and all languages, at the initial width of the sidebar and with the room that a
-    narrow one leaves."""
-    yield from open_sidebar(ui)
-    scene_of_rows()
-    narrower = region(ui, "UI").width - NARROW
-    with languages() as view, Rows() as rows:
-        for below in ("bones", "check"):
-            with test_doors.only_below(below):
-                for language in LANGUAGES:
-                    rows.found.clear()
-                    view.language = language
-                    region(ui, "UI").tag_redraw()
-                    yield 6
-                    assert rows.found, (below, language)
-                    for about, room in rows.found:
-                        for least in (room, room - narrower):
-                            texts = sidebar.row_texts(about, least)
-                            assert len(set(texts)) == len(texts) >= len(FINGERS)
-                            assert all(sidebar.text_width(text) <= least for text in texts)
-                ui.picture(f"rows-{below}")
-
-
 def test_a_row_frames_what_it_names(ui):
     """A click on a row of either list selects, and turns the view to it."""
     yield from open_sidebar(ui)

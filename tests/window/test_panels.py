@@ -3,12 +3,10 @@ the first one, so that all of it is on the screen for visual inspection. No pane
 when it is drawn."""
 
 import secrets
-import webbrowser
-from unittest import SkipTest
 
 import bpy
 import scenes
-from driver import clear, inside, open_sidebar, press, region, reset_settings, still
+from driver import clear, open_sidebar, region, reset_settings
 
 # Where each is looked at; all others in Object mode with the mesh.
 MODES = {"bones": "WEIGHT_PAINT", "joints": "POSE", "expert-joints": "POSE"}
@@ -97,40 +95,3 @@ def test_every_panel_open(ui):
         for kind in others:
             bpy.utils.register_class(kind)
     reset_settings()
-
-
-PAGES = {
-    "export_game": "export",
-    "mend_mesh": "check",
-    "transfer_shapes": "shape_keys",
-    "keep_shown_weights": "auto_weight",
-    "keep_weights": "restore",
-    "repair": "check",
-}
-
-
-def test_f1_opens_the_page_of_the_button(ui):
-    """F1 over a button opens its page in a browser."""
-    manual, kind = scenes.addon("window.manual"), scenes.addon("ui.panel").VIEW3D_PT_araplbs
-    if not manual.has_pages():
-        raise SkipTest("this zip was put together without the manual")
-    yield from open_sidebar(ui)
-    opened, draw, browse, shown = [], kind.draw, webbrowser.open, []
-
-    def one_button(panel, _context):
-        panel.layout.operator(f"object.araplbs_{shown[-1]}")
-
-    webbrowser.open = lambda url, *_more, **_options: opened.append(url)
-    kind.draw = one_button
-    try:
-        for name, page in PAGES.items():
-            shown.append(name)
-            yield from still(ui)
-            yield from press(ui, "F1", inside(ui, "UI", (100, 46)))
-            yield 5
-            assert opened and opened[-1].endswith(f"/{page}.html"), (name, opened)
-            ui.event("MOUSEMOVE", "NOTHING")
-            yield 3
-    finally:
-        kind.draw, webbrowser.open = draw, browse
-    assert len(opened) == len(PAGES)

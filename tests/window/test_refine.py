@@ -8,21 +8,16 @@ import bpy
 import numpy as np
 import scenes
 import sessions
-from bpy_extras.view3d_utils import location_3d_to_region_2d
 from driver import (
     cancel,
-    clear,
     inside,
     newest_only,
-    open_sidebar,
     over,
     press,
     session,
     show,
-    still,
     stroke,
     wait_until,
-    when_named,
 )
 from paint_scenes import begin, make_tube, paint_mode, settle
 
@@ -116,40 +111,6 @@ def test_keeps_on_while_posing(ui):
     assert scenes.entries(tube) == before, "and not to half converged weights"
 
 
-def test_undo_from_the_menu_leaves_the_session(ui):
-    """Undo leads to weights that differ from the start of the session, and nothing is written into
-    them."""
-    tube, _rig = make_tube()
-    first = scenes.entries(tube)
-    tube.vertex_groups["lower"].add(range(300), 0.7, "REPLACE")
-    bpy.ops.ed.undo_push(message="paint")
-    painted = scenes.entries(tube)
-    begin(ui)
-    yield from settle()
-    with ui.override():
-        bpy.ops.ed.undo()
-    yield from over()
-    assert scenes.entries(bpy.data.objects["Tube"]) == first
-    with ui.override():
-        bpy.ops.ed.redo()
-    yield 5
-    assert scenes.entries(bpy.data.objects["Tube"]) == painted
-
-
-def test_auto_weight_waits_during_a_session(ui):
-    make_tube()
-    begin(ui)
-    yield from settle()
-    with ui.override():
-        assert not bpy.ops.object.araplbs_auto_weight.poll()
-        assert not bpy.ops.object.araplbs_refine_weights.poll()
-        assert bpy.ops.object.araplbs_accept() == {"FINISHED"}
-    yield from over()
-    with ui.override():
-        assert bpy.ops.object.araplbs_auto_weight.poll()
-        assert not bpy.ops.object.araplbs_accept.poll()
-
-
 def test_another_file_in_the_middle(ui):
     make_tube()
     begin(ui)
@@ -161,38 +122,6 @@ def test_another_file_in_the_middle(ui):
     ui.key("A", alt=True)  # the window reacts
     yield 5
     assert not bpy.context.selected_objects
-
-
-def test_deleted_meanwhile(ui):
-    for name in ("Tube", "Rig"):
-        make_tube()
-        begin(ui)
-        yield from wait_until(lambda: session() and session().written >= 0)
-        bpy.data.objects.remove(bpy.data.objects[name])
-        ui.key("RET")
-        yield from over()
-        ui.key("ESC")  # closes a message
-        yield 3
-
-
-def test_edit_mode_meanwhile(ui):
-    tube, _rig = make_tube()
-    before = scenes.entries(tube)
-    scenes.select(tube)
-    begin(ui)
-    yield from wait_until(lambda: session() and session().written >= 0)
-    with ui.override():
-        bpy.ops.object.mode_set(mode="EDIT")
-    yield 8
-    ui.key("ESC")
-    yield 5
-    assert session(), "waits in Edit mode"
-    with ui.override():
-        bpy.ops.object.mode_set(mode="OBJECT")
-    yield from settle()
-    ui.key("ESC")
-    yield from over()
-    assert scenes.entries(tube) == before
 
 
 def test_window_closed_meanwhile(ui):
@@ -213,110 +142,6 @@ def test_window_closed_meanwhile(ui):
         bpy.ops.wm.window_close()
     yield 8
     assert session() is None and scenes.entries(bpy.data.objects["Tube"]) == before
-
-
-def test_disabled_meanwhile(ui):
-    tube, _rig = make_tube()
-    before = scenes.entries(tube)
-    begin(ui)
-    yield from wait_until(lambda: session() and session().written >= 0)
-    bpy.ops.preferences.addon_disable(module=scenes.MODULE)
-    yield 8
-    assert scenes.entries(bpy.data.objects["Tube"]) == before
-    bpy.ops.preferences.addon_enable(module=scenes.MODULE)
-    yield 8
-    make_tube()
-    begin(ui)
-    yield from settle()
-    ui.key("ESC")
-    yield from over()
-
-
-def test_saved_and_loaded(ui):
-    """Edits are restored with the file."""
-    tube, _rig = make_tube()
-    scenes.addon("features.edits.operator").paint_edit(
-        tube.data, "WEIGHT", "upper", range(40, 60), 1.5
-    )
-    scenes.addon("blender.data.edits").add_link(tube.data, 3, 700)
-    path = str(ui.pictures / "edits.blend")
-    bpy.ops.wm.save_as_mainfile(filepath=path)
-    bpy.ops.wm.read_homefile(use_factory_startup=True)
-    yield 5
-    bpy.ops.wm.open_mainfile(filepath=path)
-    yield 8
-    mesh = bpy.data.objects["Tube"].data
-    edits = scenes.addon("blender.data.edits").read_edits(mesh, ["lower", "middle", "upper"])
-    assert edits.constraints.vertices.tolist() == list(range(40, 60))
-    assert set(edits.constraints.values) == {0.5} and edits.links.tolist() == [[3, 700]]
-
-
-def test_buttons_and_panels(ui):
-    tube, _rig = make_tube()
-    yield from paint_mode(ui, tube)
-    yield from open_sidebar(ui)
-    begin(ui)
-    yield from settle()
-    yield from stroke(ui, (0.4, 0.3), (0.5, 0.3))
-    yield from settle()
-    bpy.context.window_manager.araplbs_errors = "POSES"
-    view = scenes.addon("window.error_view").view
-    yield from wait_until(lambda: view.result is not None)
-    yield 8
-    ui.picture("refine-panel")
-    strain = view.result
-    assert strain is not None and len(strain) == len(tube.data.vertices)
-    bpy.context.window_manager.araplbs_errors = "NONE"
-    yield 8
-    yield from cancel(ui)
-
-
-def test_character(ui):
-    """The character of the demo, posed, for visual inspection: live, with corrections, and at its
-    worst deformation."""
-    newest_only()
-    when_named()
-    import character
-
-    clear()
-    rig, meshes = character.make_character()
-    body = max(meshes, key=lambda ob: len(ob.data.vertices))
-    for ob in meshes:
-        scenes.bind(ob, rig)
-    character.apply_pose(rig)
-    scenes.auto_weight(*meshes, rig)
-    scenes.select(body)
-    show(ui)
-    with ui.override():
-        bpy.ops.view3d.view_orbit(angle=0.4, type="ORBITLEFT")
-        bpy.ops.object.mode_set(mode="WEIGHT_PAINT")
-        bpy.ops.wm.tool_set_by_id(name="araplbs.weight")
-    body.vertex_groups.active_index = body.vertex_groups["upper_arm.L"].index
-    bpy.ops.ed.undo_push(message="painting")
-    yield 8
-    begin(ui)
-    yield from settle()
-    bpy.context.scene.araplbs_brush.radius = 25
-    area, bone = ui.area(), rig.pose.bones["upper_arm.L"]
-    with ui.override():
-        x, y = location_3d_to_region_2d(
-            bpy.context.region, bpy.context.region_data, rig.matrix_world @ bone.center
-        )
-        x, y = (x + bpy.context.region.x - area.x), (y + bpy.context.region.y - area.y)
-    at = x / area.width, y / area.height
-    yield from stroke(ui, at, (at[0] + 0.01, at[1] - 0.02))
-    assert len(body.data.araplbs.edits) == 1
-    yield from settle()
-    yield 10
-    ui.picture("character-live")
-    yield from cancel(ui)
-    with ui.override():
-        bpy.ops.object.mode_set(mode="OBJECT")
-    bpy.context.window_manager.araplbs_errors = "POSE"
-    yield from still(ui)
-    ui.picture("character-error")
-    bpy.context.window_manager.araplbs_errors = "NONE"
-    yield 8
 
 
 def test_escape_stops_the_count(ui):

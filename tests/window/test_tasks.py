@@ -1,7 +1,5 @@
-"""Transferring, baking, comparing and weighting new vertices in a window: progress, Esc, one undo
-step, the overlay."""
+"""Transferring weights in a window: the overlay, the question, progress, Esc, one undo step."""
 
-import bmesh
 import bpy
 import doors
 import scenes
@@ -146,85 +144,3 @@ def test_transfer_escape(ui):
     for turns in (0, 8):
         before = pushed()
         yield from cancelled(ui, before, bpy.ops.object.araplbs_transfer, turns)
-
-
-def test_bake(ui):
-    tube, rig = make_body()
-    tube.modifiers.new("Smooth", "CORRECTIVE_SMOOTH").iterations = 15
-    scenes.select(tube, rig)
-    before = pushed()
-    with ui.override():
-        assert bpy.ops.object.araplbs_bake("INVOKE_DEFAULT", frames=20) == {"RUNNING_MODAL"}
-    yield from wait_for_end()
-    assert_whole("Tube")
-    assert scenes.snapshot() != before
-    yield from undone(ui, before)
-
-
-def test_bake_escape(ui):
-    tube, rig = make_body()
-    tube.modifiers.new("Smooth", "CORRECTIVE_SMOOTH").iterations = 15
-    scenes.select(tube, rig)
-    yield from cancelled(ui, pushed(), bpy.ops.object.araplbs_bake, frames=400)
-
-
-def test_compare(ui):
-    once()
-    tube, rig = make_body()
-    scenes.select(tube, rig)
-    before, folder = pushed(), ui.pictures / "comparison"
-    with ui.override():
-        found = bpy.ops.object.araplbs_compare(
-            "INVOKE_DEFAULT", directory=str(folder), methods="present,heat,ours"
-        )
-    assert found == {"RUNNING_MODAL"}
-    yield from wait_for_end()
-    assert (folder / "index.html").is_file() and (folder / "report.json").is_file()
-    assert scenes.snapshot() == before
-
-
-def test_compare_escape(ui):
-    once()
-    tube, rig = make_body()
-    scenes.select(tube, rig)
-    before, folder = pushed(), ui.pictures / "cancelled"
-    yield from cancelled(ui, before, bpy.ops.object.araplbs_compare, directory=str(folder))
-    assert not folder.exists(), "nothing is written"
-
-
-def test_only_new_in_edit_mode(ui):
-    once()
-    tube, rig = make_body()
-    scenes.select(tube, rig, active=tube)
-    with ui.override():
-        bpy.ops.object.mode_set(mode="EDIT")
-    cage = bmesh.from_edit_mesh(tube.data)
-    layer = cage.verts.layers.deform.active
-    for vertex in cage.verts:
-        vertex.select_set(abs(vertex.co.z - 1) < 0.35)
-        if vertex.select:
-            vertex[layer].clear()
-    new = [v.index for v in cage.verts if v.select]
-    bmesh.update_edit_mesh(tube.data)
-    bpy.ops.ed.undo_push(message="set-up")
-    with ui.override():
-        assert bpy.ops.object.araplbs_new_vertices("INVOKE_DEFAULT") == {"RUNNING_MODAL"}
-    yield from wait_for_end()
-    tube = bpy.data.objects["Tube"]
-    assert tube.mode == "EDIT"
-    cage = bmesh.from_edit_mesh(tube.data)
-    layer = cage.verts.layers.deform.active
-    cage.verts.ensure_lookup_table()
-    assert all(abs(sum(cage.verts[i][layer].values()) - 1) < 1e-5 for i in new)
-    ui.picture("only-new")
-    ui.event("MOUSEMOVE", "NOTHING")
-    yield 3
-    ui.key("Z", ctrl=True)
-    yield 8
-    tube = bpy.data.objects["Tube"]
-    cage = bmesh.from_edit_mesh(tube.data)
-    layer = cage.verts.layers.deform.active
-    cage.verts.ensure_lookup_table()
-    assert not any(cage.verts[i][layer].values() for i in new)
-    with ui.override():
-        bpy.ops.object.mode_set(mode="OBJECT")
