@@ -43,6 +43,18 @@ def tails_that_point_back():
     return tube, rig
 
 
+def halved():
+    """A bound tube and its rig, both selected. Each half of the tube follows one bone, so the
+    weights change abruptly."""
+    tube, rig = tube_and_rig()
+    for vertex in tube.data.vertices:
+        name = "upper" if vertex.co.z > 1.5 else "lower"
+        group = tube.vertex_groups.get(name) or tube.vertex_groups.new(name=name)
+        group.add([vertex.index], 1.0, "REPLACE")
+    select(tube, rig)
+    return tube, rig
+
+
 def remove(ob, vertices):
     for group in ob.vertex_groups:
         group.remove(vertices)

@@ -170,15 +170,6 @@ def test_what_is_refused(started):
     assert done["exit_code"] == 2 and "cannot be started" in done["messages"][0]
 
 
-def test_file_that_fails(started, tmp_path):
-    assistant, _about = started
-    (tmp_path / "bad.glb").write_bytes(b"glTF")
-    done = content(assistant.call("weight", input="bad.glb", output="out.glb"), error=True)
-    assert done["exit_code"] == 1 and done["files"][0]["error"]
-    done = content(assistant.call("check", input="in.glb", fail_on="low"))
-    assert done["exit_code"] == 3
-
-
 @pytest.fixture
 def held(gate, started):
     """(assistant, the number of a call, its process, which is held before it opens its input)."""
@@ -213,10 +204,3 @@ def test_call_that_nobody_waits_for(how, held, tmp_path):
         assert next(line for line in lines if line.get("id") == assistant.number)["result"] == {}
     assistant.end()
     assert [path.name for path in tmp_path.iterdir()] == ["in.glb"]
-
-
-def test_compare(started, tmp_path):
-    assistant, _about = started
-    words = {"input": "in.glb", "output": "page", "methods": ["present", "ours"]}
-    done = content(assistant.call("compare", **words))
-    assert done["exit_code"] == 0 and (tmp_path / done["page"]).exists()

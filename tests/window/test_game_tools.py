@@ -1,14 +1,12 @@
-"""Reduce Bones opens a dialog. Weights are named under the mouse. The tab is short during a
-session. The pictures are for visual inspection."""
+"""Reduce Bones opens a dialog. Weights are named under the mouse. Export for Games opens the file
+browser. The pictures are for visual inspection."""
 
 import bpy
 import scenes
 from driver import (
     at_work,
-    cancel,
     newest_only,
     open_sidebar,
-    session,
     show,
     still,
     wait_for_end,
@@ -84,32 +82,6 @@ def test_games_weights_under_the_mouse(ui):
     ui.event("MOUSEMOVE", "NOTHING", at=(area.x + 100, area.y + 100))
     yield 5
     assert not under, "there is nothing beside the body"
-    yield from short_session(ui)
-
-
-def short_session(ui):
-    """The tab during a session, with a correction whose dots do not hide the weights."""
-    with ui.override():
-        bpy.ops.object.araplbs_refine_weights("INVOKE_DEFAULT")
-    yield 5
-    yield from wait_until(lambda: session() and session().settled)
-    yield 8
-    body = bpy.context.active_object
-    edit = scenes.addon("features.edits.operator")
-    bone = edit.active_bone(body)
-    vertices = [v.index for v in body.data.vertices if 0.9 < v.co.z < 1.15]
-    body.data.use_paint_mask_vertex = True
-    for vertex in body.data.vertices:
-        vertex.select = vertex.index in set(vertices)
-    with ui.override():
-        bpy.ops.object.araplbs_edit_vertices(kind="INFLUENCE", bone=bone)
-    yield from wait_until(lambda: session().settled)
-    yield 8
-    ui.picture("session-selected")
-    body.data.use_paint_mask_vertex = False
-    yield 12
-    ui.picture("session-short")
-    yield from cancel(ui)
 
 
 def test_games_export_opens_the_file_browser(ui):

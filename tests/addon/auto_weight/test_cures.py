@@ -157,13 +157,6 @@ def notes():
     return [str(note.text) for note in at_hand().notes]
 
 
-def test_keep_old_where_a_bone_has_lost_its_skin():
-    """The box names the bone, and one click restores the earlier weights."""
-    tube, _rig, before = lost_skin()
-    press(of_result(), "Keep Old")
-    assert entries(tube) == before
-
-
 def test_give_a_bone_its_skin_back():
     """The bone's skin gets the earlier weights, and all other vertices keep the new ones. The box
     then shows the current state."""
@@ -398,6 +391,14 @@ def test_unlock_groups():
         bpy.ops.object.araplbs_unlock_groups()
 
 
+def torn_off(*bones):
+    """The note of the box on bones that poses tear off."""
+    report = addon("window.last_report").report_of(bpy.context.scene)
+    report = report | {"torn_off": bones, "deformation": {"after": {"surface_strain": 2.0}}}
+    report |= {"tails_aside": False, "bone_directions": "TAILS"}
+    at_hand().notes = package("reports.notes").result_notes(report)
+
+
 def test_parent_a_bone_at_its_joint():
     """A bone that poses tear off becomes a child of the bone at its joint, without being moved."""
     tube, rig = weighted()
@@ -409,10 +410,7 @@ def test_parent_a_bone_at_its_joint():
     rig = add_armature("Other", bones=bones)
     tube = add_tube("Leg")
     auto_weight(tube, rig)
-    told = addon("window.last_report").report_of(bpy.context.scene)
-    torn = told | {"torn_off": ["foot"], "deformation": {"after": {"surface_strain": 2.0}}}
-    torn |= {"tails_aside": False, "bone_directions": "TAILS"}
-    at_hand().notes = package("reports.notes").result_notes(torn)
+    torn_off("foot")
     before = rig.data.bones["foot"].head_local.copy()
     press(of_result(), "Parent at Joint")
     foot = rig.data.bones["foot"]
@@ -426,10 +424,7 @@ def test_parent_two_bones_at_one_joint():
     bones = [root, lower, *((name, (0, 0.05, 2), (0, 0, 2.9), "root") for name in ("a", "b"))]
     rig = add_armature("Other", bones=bones)
     auto_weight(add_tube("Leg"), rig)
-    told = addon("window.last_report").report_of(bpy.context.scene)
-    torn = told | {"torn_off": ["a", "b"], "deformation": {"after": {"surface_strain": 2.0}}}
-    torn |= {"tails_aside": False, "bone_directions": "TAILS"}
-    at_hand().notes = package("reports.notes").result_notes(torn)
+    torn_off("a", "b")
     press(of_result(), "Parent at Joint")
     assert [rig.data.bones[name].parent.name for name in "ab"] == ["lower", "lower"]
 
@@ -441,9 +436,7 @@ def test_a_parent_that_would_be_its_own_descendant():
     root, lower = ("root", (0, 2, 0), (0, 2, 0.5), None), ("lower", (0, 0, 0.05), (0, 0, 1.9), None)
     rig = add_armature("Other", bones=[root, lower, ("foot", (0, 0, 2), (0, 0, 2.9), "root")])
     auto_weight(add_tube("Leg"), rig)
-    told = addon("window.last_report").report_of(bpy.context.scene)
-    torn = told | {"torn_off": ["foot"], "deformation": {"after": {"surface_strain": 2.0}}}
-    at_hand().notes = package("reports.notes").result_notes(torn | {"bone_directions": "TAILS"})
+    torn_off("foot")
     (index,) = [k for k, note in enumerate(at_hand().notes) if "foot" in note.bones]
     select(rig)
     bpy.ops.object.mode_set(mode="EDIT")

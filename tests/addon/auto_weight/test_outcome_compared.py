@@ -98,15 +98,6 @@ def test_measuring_heat_can_be_stopped():
         task.heat_in(poses, lambda *_said: False)
 
 
-def test_nothing_is_left_of_the_heat():
-    """Heat is computed on copies. No object, mesh, scene or group remains."""
-    tube, rig = tube_and_rig()
-    before = [len(each) for each in (bpy.data.objects, bpy.data.meshes, bpy.data.scenes)]
-    auto_weight(tube, rig)
-    assert at_hand().facts["heat"] > 0
-    assert [len(each) for each in (bpy.data.objects, bpy.data.meshes, bpy.data.scenes)] == before
-
-
 def keyed(rig, name="Bend"):
     """An action that bends the middle bone, which the rig plays."""
     bone = rig.pose.bones["middle"]

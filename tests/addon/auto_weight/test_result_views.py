@@ -8,7 +8,7 @@ import flaws
 import numpy as np
 import pytest
 from rows_of import Rows
-from scenes import add_tube, addon, auto_weight, bind, entries, package, select, tube_and_rig
+from scenes import add_tube, addon, auto_weight, bind, entries, package, select
 from test_outcome import at_hand, in_a_window, weighted  # noqa: F401
 from test_show_pose import posed
 from test_tab import Layout
@@ -20,12 +20,7 @@ def manager():
 
 def bad_tube():
     """(tube, rig) with weights that change abruptly, weighted again by Auto-weight."""
-    tube, rig = tube_and_rig()
-    for vertex in tube.data.vertices:
-        name = "upper" if vertex.co.z > 1.5 else "lower"
-        group = tube.vertex_groups.get(name) or tube.vertex_groups.new(name=name)
-        group.add([vertex.index], 1.0, "REPLACE")
-    select(tube, rig)
+    tube, rig = flaws.halved()
     auto_weight()
     return tube, rig
 

@@ -309,20 +309,3 @@ def test_a_rig_that_is_disabled_in_viewports():
     assert np.ptp(frames.joints, axis=0).max() > 0.02
     errors = addon("blender.read.deformation_errors")
     assert np.isfinite(errors.object_strain(tube, bpy.context.view_layer, False)).all()
-
-
-def test_a_session_cancelled_while_it_reads():
-    """The session ends at once and leaves nothing behind."""
-    tube, rig = bendy_tube()
-    select(tube, rig)
-    before = snapshot()
-    session = addon("features.auto_weight.live").WeightSession(
-        addon("blender.read.targets").find_targets(bpy.context),
-        package("model.options").Options(pose_count=4000),
-        bpy.context.view_layer,
-    )
-    session.tick(0.2)
-    assert session.state == "READING" and snapshot() == before
-    session.restore()
-    assert session.state == "ENDED" and session.restored
-    assert snapshot() == before

@@ -7,7 +7,6 @@ import pytest
 from scenes import (
     addon,
     auto_weight,
-    deform_names,
     select,
     tube_and_rig,
 )
@@ -22,18 +21,12 @@ def posed(rig):
 def test_show_pose_and_back():
     """The bones are in the pose in which the finding was measured. Then everything is restored,
     including constraints."""
-    tube, rig = tube_and_rig()
-    for name in deform_names(rig):
-        tube.vertex_groups.new(name=name)
-    for vertex in tube.data.vertices:
-        name = "upper" if vertex.co.z > 1.5 else "lower"
-        tube.vertex_groups[name].add([vertex.index], 1.0, "REPLACE")
+    _tube, rig = flaws.halved()
     bone = rig.pose.bones["middle"]
     bone.rotation_mode, bone.rotation_euler = "XYZ", (0.3, 0.2, 0.1)
     limit = bone.constraints.new("LIMIT_ROTATION")
     limit.use_limit_x = limit.use_limit_y = limit.use_limit_z = True
     own = posed(rig)
-    select(tube, rig)
     bpy.ops.object.araplbs_check()
     flaws.choose("STRETCH")
     finding = flaws.found().findings[flaws.shown().active]
@@ -56,12 +49,7 @@ def test_show_pose_and_back():
 def test_shown_pose_is_a_frame_of_the_range_of_motion(turned_since):
     """If the armature plays the action of Range of Motion, the pose is shown as a frame. If the
     frame's pose has changed since then, the action is left alone."""
-    tube, rig = tube_and_rig()
-    for vertex in tube.data.vertices:
-        name = "upper" if vertex.co.z > 1.5 else "lower"
-        group = tube.vertex_groups.get(name) or tube.vertex_groups.new(name=name)
-        group.add([vertex.index], 1.0, "REPLACE")
-    select(tube, rig)
+    _tube, rig = flaws.halved()
     bpy.ops.object.araplbs_check()
     flaws.choose("STRETCH")
     finding = flaws.found().findings[flaws.shown().active]
@@ -122,12 +110,7 @@ def test_a_shown_rig_that_was_deleted_is_in_nobodys_way():
     for _ in range(2):
         for ob in list(bpy.data.objects):
             bpy.data.objects.remove(ob)
-        tube, rig = tube_and_rig()
-        for vertex in tube.data.vertices:
-            name = "upper" if vertex.co.z > 1.5 else "lower"
-            group = tube.vertex_groups.get(name) or tube.vertex_groups.new(name=name)
-            group.add([vertex.index], 1.0, "REPLACE")
-        select(tube, rig)
+        _tube, rig = flaws.halved()
         bpy.ops.object.araplbs_check()
         flaws.choose("STRETCH")
         assert bpy.ops.object.araplbs_show_pose() == {"FINISHED"}

@@ -14,7 +14,6 @@ from scenes import (
     assert_good,
     bind,
     entries,
-    new_scene,
     package,
     select,
     tube_and_rig,
@@ -50,13 +49,6 @@ def test_one_file(character, tmp_path, capfd):
     assert 0 < found["after"]["surface_strain"] < found["before"]["surface_strain"]
     (tube,) = armature["objects"]
     assert tube["name"] == "Tube" and tube["new_groups"] == 3 and tube["changed"] > 192
-
-
-def test_output_over_input(character):
-    assert run("weight", character, "--in-place") == 0
-    objects = opened(character)
-    assert_good(objects["Tube"], objects["Rig"])
-    assert folder_of(character.parent) == ["in.blend"], "no backup, nothing temporary"
 
 
 @pytest.mark.parametrize("compress", [False, True])
@@ -105,20 +97,6 @@ def test_relative_paths_in_the_file_follow(tmp_path):
     assert run("weight", path, "--output", out) == 0
     opened(out)
     assert Path(bpy.path.abspath(bpy.data.images["Skin"].filepath)).resolve().exists()
-
-
-def test_several_files_into_a_folder(tmp_path):
-    paths = []
-    for name in ("a.blend", "b.blend"):
-        new_scene()
-        tube_and_rig()
-        paths.append(save(tmp_path / name))
-    out = tmp_path / "out"
-    assert run("weight", *paths, "--output", out) == 0
-    assert folder_of(out) == ["a.blend", "b.blend"]
-    for path in out.iterdir():
-        objects = opened(path)
-        assert_good(objects["Tube"], objects["Rig"])
 
 
 def test_a_bad_file_among_good_ones(character, tmp_path, capfd):

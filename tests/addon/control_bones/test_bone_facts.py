@@ -93,17 +93,15 @@ def test_target_in_another_rig(rig):
     assert not bones_with("ik_target", rig)
 
 
-@pytest.mark.parametrize(("chain", "pulled"), [(1, ["upper"]), (2, ["middle", "upper"])])
+@pytest.mark.parametrize(
+    ("chain", "pulled"),
+    [(0, ["upper"]), (1, ["upper"]), (2, ["middle", "upper"])],
+)
 def test_pulled(rig, chain, pulled):
     ik = constrain(rig, "upper", "IK", chain_count=chain)
     assert bones_with("pulled", rig) == pulled
     ik.influence = 0
     assert not bones_with("pulled", rig)
-
-
-def test_pulled_up_to_the_root(rig):
-    constrain(rig, "upper", "IK", chain_count=0)
-    assert bones_with("pulled", rig) == ["upper"]
 
 
 def test_copies_and_choices(rig):
@@ -252,14 +250,6 @@ def test_quaternions_of_either_sign_turn_nothing():
         posed.keyframe_insert("rotation_quaternion", frame=frame)
     auto_weight(tube, rig)
     assert left_out(rig) == {"upper_end": "LEAF"}
-
-
-def test_a_leaf_bone_can_be_taken_in():
-    rig, tube = with_leaf(), add_tube()
-    auto_weight(tube, rig)
-    bpy.ops.object.araplbs_take_in(bone="upper_end")
-    auto_weight(tube, rig)
-    assert not left_out(rig) and "upper_end" in weighted(tube)
 
 
 def test_leaf_bones_of_both_sides():

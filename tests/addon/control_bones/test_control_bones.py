@@ -111,15 +111,6 @@ def test_bendy_bones_that_are_left_out(arm, through_rig):
     assert bpy.ops.object.araplbs_check() == {"FINISHED"}
 
 
-def test_include(arm):
-    tube, rig = arm
-    auto_weight(tube, rig)
-    assert auto_weight(tube, rig, control_bones="INCLUDE") == {"FINISHED"}
-    assert {"copy", "pole", "root"} <= {group.name for group in tube.vertex_groups}
-    assert "copy" in weighted(tube)
-    assert marks(rig) == {}
-
-
 def test_stale_weights_go(arm):
     """Blender would still use old weights, because excluded bones are deform bones for Blender."""
     tube, rig = arm

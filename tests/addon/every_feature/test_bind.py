@@ -30,7 +30,6 @@ from scenes import (
     two_sided_bones,
     weights,
 )
-from scenes import bind as bind_by_hand
 
 SITE = str(Path(araplbs.__file__).parents[1])  # the wheel's place
 as_module = pytest.mark.skipif(bool(bpy.app.binary_path), reason="Blender as the module bpy only")
@@ -122,18 +121,6 @@ def test_hidden_objects():
     tube.hide_viewport = rig.hide_viewport = True
     bind(tube, rig)
     assert np.abs(weights(tube, names) - expected).max() < 1e-6
-
-
-def test_it_binds_as_parent_set_does():
-    tube, rig = pair()
-    rig.location = (1, 2, 3)
-    bpy.context.view_layer.update()
-    before = [tuple(row) for row in tube.matrix_world]
-    report = bind(tube, rig)
-    bpy.context.view_layer.update()
-    assert tube.parent == rig and [m.object for m in tube.modifiers] == [rig]
-    assert np.allclose(before, [tuple(row) for row in tube.matrix_world])
-    assert report["objects"][0]["bound"] and not bind(tube, rig)["objects"][0]["bound"]
 
 
 def test_several_meshes_at_once_in_any_mode():
@@ -361,12 +348,3 @@ def test_where_there_is_no_blender(tmp_path):
     )
     done = alone(tmp_path, sys.executable, "-P", "-c", code)
     assert done.returncode == 1 and "This Python has no Blender" in done.stderr
-
-
-def test_one_bound_by_hand_keeps_its_modifier():
-    tube, rig = pair()
-    modifier = bind_by_hand(tube, rig)
-    modifier.use_deform_preserve_volume = True
-    bind(tube, rig)
-    assert [m.name for m in tube.modifiers] == ["Armature"]
-    assert tube.modifiers[0].use_deform_preserve_volume

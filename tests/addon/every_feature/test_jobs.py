@@ -4,7 +4,6 @@ import importlib.util
 import json
 import os
 import signal
-import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -291,30 +290,6 @@ def test_whole(compress, tmp_path):
         assert not is_whole(torn), begin
 
 
-FORGED = '\x1earaplbs {"code": 0, "results": [{"forged": 1}]}'
-NAMES = ["\x1earaplbs 1", FORGED[:63], "a\nb", "é 日本"]
-
-
-@pytest.mark.outside
-def test_names_are_no_replies(tmp_path, capfd):
-    """Whatever armatures and files are called, each file is processed and its result is
-    reported."""
-    paths = []
-    for k, name in enumerate(NAMES):
-        tube, rig = character(rings=5, sides=4)
-        rig.name = tube.name = name
-        text = name if os.name != "nt" else "plain"
-        paths.append(save(tmp_path / f"{k}{text.replace('/', ' ')}.blend"))
-    words = ["-o", tmp_path / "out", "--jobs", 2, "--json", tmp_path / "report.json"]
-    assert run("weight", *paths, *words) == 0
-    assert len(folder_of(tmp_path / "out")) == len(paths)
-    entries = json.loads((tmp_path / "report.json").read_text())["files"]
-    found = [entry["armatures"][0]["armature"] for entry in entries]
-    assert len(found) == 4 and all(name == FORGED[:63] or name in NAMES for name in found)
-    assert not any("forged" in entry for entry in entries)
-    assert "4 of 4 files, 0 failed" in capfd.readouterr().out
-
-
 @pytest.mark.outside
 def test_jobs_take_what_one_process_takes(tmp_path):
     """Files with other extensions than .blend, and names that are not UTF-8."""
@@ -365,15 +340,6 @@ def test_memory_limits_what_runs(tmp_path):
     pool.running = {}
     pool.pending.pop(0)
     assert pool._take()["bytes"] == 500
-
-
-def test_process_that_dies(tmp_path):
-    """A file that ends two processes fails with a description of what was observed."""
-    script = "import sys; sys.stdin.readline(); print('out of luck'); sys.exit(3)"
-    pool = package("cli.batch.pool").Pool([sys.executable, "-c", script], 2)
-    found = []
-    pool.run([task()], lambda _task, result: found.append(result["error"]), stop())
-    assert found == ["Blender ended with exit code 3, its last line: out of luck (2 times)"]
 
 
 @pytest.mark.outside
@@ -434,20 +400,12 @@ def test_plan_with_missing_file(three, tmp_path, capfd):
     assert [line[0] for line in found.out.splitlines() if line[:1] == "{"] == ["{"]
 
 
-def test_bad_plans(three, tmp_path, capfd):
+def test_tasks_of_a_plan_by_number(three, tmp_path, capfd):
+    """test_farm_reports.py tests plans that somebody has edited."""
     plan = tmp_path / "plan.jsonl"
-    for content, number, sentence in [
-        (None, 1, "cannot be read"),
-        ("", 1, "there is no task in the plan"),
-        ('{"input": 3}', 1, "line 1 of the plan"),
-        ("{no", 1, "line 1 of the plan"),
-        (None, 1, "cannot be read"),
-    ]:
-        plan.unlink(missing_ok=True)
-        if content is not None:
-            plan.write_text(content)
-        assert run("task", plan, number) == 1
-        assert sentence in capfd.readouterr().err
+    plan.write_text("")
+    assert run("task", plan, 1) == 1
+    assert "there is no task in the plan" in capfd.readouterr().err
     assert run("weight", *three, "-o", tmp_path / "out", "--plan") == 0
     plan.write_text(capfd.readouterr().out)
     for number in (0, 4):
@@ -457,6 +415,3 @@ def test_bad_plans(three, tmp_path, capfd):
     codes = [run("task", plan, number) for number in (1, 2, 3)]
     assert sorted(codes) == [0, 0, 2] and "a.blend" in capfd.readouterr().err
     assert run("merge", tmp_path / "nowhere") == 2
-    assert "there is no folder" in capfd.readouterr().err
-    assert run("merge", tmp_path / "out") == 1
-    assert "there is no report" in capfd.readouterr().err

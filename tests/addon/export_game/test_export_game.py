@@ -5,6 +5,7 @@ import bpy
 import numpy as np
 import pytest
 from deep import deep_snapshot, difference
+from rows_of import Rows
 from scenes import addon, select, tube_and_rig, weights
 
 MOST = {"UNITY": 4, "UNREAL": 8, "GODOT": 4, "ROBLOX": 4, "VRCHAT": 4, "WEB": 4}
@@ -139,3 +140,18 @@ def test_the_engine_of_the_preset():
     for engine in module.ENGINES.values():
         known = module.exporter_of(engine.kind).get_rna_type().properties
         assert [n for n in module.exporter_settings(engine, True) if n not in known] == []
+
+
+def test_the_influences_of_a_material(monkeypatch):
+    """In a narrow panel, the name is on a line of its own, and a long name is shortened."""
+    tube, _rig = tube_and_rig()
+    tube.data.materials.append(bpy.data.materials.new("A material with a long name"))
+    select(tube)
+    panel, said = addon("ui.export_panel"), []
+    monkeypatch.setattr(panel, "draw_rows", lambda *_: None)
+    monkeypatch.setattr(panel, "panel_room", lambda _context: 100)
+    monkeypatch.setattr(panel, "draw_named", lambda *_, text: said.append(text))
+    drawn = type("Panel", (), {"layout": Rows()})()
+    panel.VIEW3D_PT_araplbs_export.draw(drawn, bpy.context)
+    (text,) = said
+    assert text.startswith("Max") and text.endswith("name") and len(text) < 20

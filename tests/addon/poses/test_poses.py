@@ -89,18 +89,6 @@ def test_limits_reach_the_poses():
     assert np.allclose(local[:, 0], [1, 0, 0], atol=1e-6), "no turn but about X"
 
 
-def test_limits_change_the_weights():
-    from scenes import entries
-
-    tube, rig = tube_and_rig()
-    add_limit(rig.pose.bones["middle"], -0.01, 0.01, "x")
-    add_limit(rig.pose.bones["middle"], -0.01, 0.01, "z")
-    auto_weight(tube, rig)
-    limited = entries(tube)
-    auto_weight(tube, rig, use_joint_limits=False)
-    assert entries(tube) != limited
-
-
 def animate(rig, name, bone="middle", last=21, angle=1.0, slot_name=None):
     """An action with two keys that bends one bone; it stays assigned."""
     data = rig.animation_data or rig.animation_data_create()

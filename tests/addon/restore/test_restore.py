@@ -327,16 +327,6 @@ def test_a_file_and_another_armature(tmp_path):
     np.testing.assert_allclose(weights(tube, NAMES), before, atol=1e-6)
 
 
-def test_saved_with_the_file_and_undone(tmp_path):
-    tube, rig = painted()
-    before = weights(tube, NAMES)
-    keep(tube, rig)
-    objects = opened(save(tmp_path / "kept.blend"))
-    cleared(objects["Tube"])
-    restore(objects["Tube"], objects["Rig"])
-    np.testing.assert_allclose(weights(objects["Tube"], NAMES), before, atol=1e-6)
-
-
 def refused(operator, *objects, **options):
     return deep.refused(f"{operator}_weights", *objects, **options)
 
