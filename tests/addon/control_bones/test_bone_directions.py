@@ -36,15 +36,6 @@ def limb(begin, end, radius, rings=24, sides=12):
     return vertices @ turn.T + np.array(begin), faces
 
 
-def joined(*parts):
-    vertices, faces = [], []
-    for points, own in parts:
-        count = sum(map(len, vertices))
-        faces += [tuple(i + count for i in face) for face in own]
-        vertices.append(points)
-    return np.concatenate(vertices), faces
-
-
 def report():
     return addon("features.auto_weight.outcome") and bpy.context.scene.araplbs.last_report
 
@@ -82,49 +73,6 @@ def test_armatures_of_a_scale_through_gltf(scale, tmp_path):
     found = shares(leg, rig)
     assert found == pytest.approx(made, abs=0.06)
     assert all(found[name] > 0.02 for name in made if name != "Hips")
-
-
-def head_with_ears(stub):
-    """A neck of three bones, a skull bone and two ears; bones are shortened to `stub`, or unchanged
-    if it is 0."""
-    mesh = add_mesh(
-        "Body",
-        *joined(
-            limb((0, 0, 0), (0, 0, 1), 0.09, 31),
-            limb((0, 0.03, 0.93), (0, -0.4, 0.9), 0.12, 17),
-            limb((0.07, 0.02, 1), (0.12, 0.05, 1.25), 0.035, 9),
-            limb((-0.07, 0.02, 1), (-0.12, 0.05, 1.25), 0.035, 9),
-        ),
-    )
-    rows = [
-        ("Chest", (0, 0, 0), (0, 0, 0.3), None),
-        ("Neck1", (0, 0, 0.3), (0, 0, 0.55), "Chest"),
-        ("Neck2", (0, 0, 0.55), (0, 0, 0.75), "Neck1"),
-        ("Neck3", (0, 0, 0.75), (0, 0, 0.9), "Neck2"),
-        ("Head", (0, -0.05, 0.92), (0, -0.4, 0.9), "Neck3"),
-    ]
-    for side, x in (("L", 1), ("R", -1)):
-        middle = (0.09 * x, 0.03, 1.08)
-        rows += [
-            (f"Ear1.{side}", (0.07 * x, 0.02, 0.98), middle, "Neck3"),
-            (f"Ear2.{side}", middle, (0.12 * x, 0.05, 1.25), f"Ear1.{side}"),
-        ]
-    if stub:
-        rows = [
-            (name, head, Vector(head) + (Vector(tail) - Vector(head)).normalized() * stub, parent)
-            for name, head, tail, parent in rows
-        ]
-    return mesh, add_armature(bones=rows)
-
-
-def test_a_skull_on_stubs():
-    skull = slice(31 * 12 + 2, 31 * 12 + 2 + 17 * 12)
-    for stub, directions in ((0, "TAILS"), (0.004, "LENGTHS")):
-        new_scene()
-        mesh, rig = head_with_ears(stub)
-        assert auto_weight(mesh, rig) == {"FINISHED"}
-        assert report()["bone_directions"] == directions
-        assert weights(mesh, ["Head"])[skull].mean() > 0.8
 
 
 def arm_of_unreal(turn):

@@ -119,11 +119,3 @@ def test_added_twist_bones_take_the_same_share_again():
     some = np.minimum(whole, whole_again) > 0.1
     assert len(added) == 4 and (np.count_nonzero(some & (again > 0.1), axis=0) > 10).all()
     np.testing.assert_allclose(own[some] / whole[some], again[some] / whole_again[some], atol=1e-3)
-
-
-def test_other_bones_along_a_limb_are_not_twist_bones():
-    rig, mesh = human()
-    assert not weighting(rig, mesh, pose_count=10).problem.twist_bones
-    for side in "LR":  # turns across the limb
-        constrain(rig, f"second.{side}", "COPY_ROTATION", f"hand.{side}", **LOCAL)
-    assert not weighting(rig, mesh, pose_count=10).problem.twist_bones

@@ -150,59 +150,6 @@ def test_a_biped_walks_and_reaches(up):
     assert place("shin.R", "Step up R")[2] > 0.3
 
 
-def test_what_has_no_legs_has_no_walk():
-    rig = add_armature()
-    make(rig, combinations=2)
-    assert not any(name.startswith(("Walk", "Reach")) for name in markers(rig))
-
-
-def dog_bones():
-    """Along Y, facing -Y; the hind feet are children of the root."""
-    bones = [
-        ("root", (0, 0, 0), (0, 0.2, 0), None),
-        ("hips", (0, 0.5, 0.6), (0, 0.25, 0.62), "root"),
-        ("back", (0, 0.25, 0.62), (0, -0.35, 0.62), "hips"),
-        ("neck", (0, -0.35, 0.62), (0, -0.6, 0.9), "back"),
-        ("head", (0, -0.6, 0.9), (0, -0.85, 0.85), "neck"),
-        ("tail", (0, 0.55, 0.6), (0, 0.75, 0.6), "hips"),
-        ("tip", (0, 0.75, 0.6), (0, 1, 0.7), "tail"),
-    ]
-    legs = {
-        "hind": ("hips", [(0.5, 0.58), (0.4, 0.36), (0.62, 0.2), (0.58, 0.04)], "root"),
-        "fore": ("back", [(-0.3, 0.6), (-0.4, 0.42), (-0.28, 0.3), (-0.3, 0.05)], None),
-    }
-    for name, (trunk, joints, foot) in legs.items():
-        for side, x in (("L", 0.1), ("R", -0.1)):
-            places, above = [(x, y, z) for y, z in joints], trunk
-            for k in range(3):
-                bones.append((f"{name}{k}.{side}", places[k], places[k + 1], above))
-                above = f"{name}{k}.{side}"
-            end = (x, joints[-1][0] - 0.1, 0)
-            bones.append((f"{name}_foot.{side}", places[3], end, foot or above))
-    return bones
-
-
-def test_a_quadruped_walks():
-    rig = add_armature(bones=dog_bones())
-    make(rig, combinations=0)
-    at = markers(rig)
-    assert {"Walk contact L", "Crouch", "Neck up", "Tail left", "Back down"} <= set(at)
-    assert not any(name.startswith(("Reach", "Step")) for name in at)
-
-    def place(bone, name):
-        bpy.context.scene.frame_set(at[name])
-        return np.array(rig.matrix_world @ rig.pose.bones[bone].head)
-
-    feet = ["hind_foot.L", "hind_foot.R", "fore_foot.L", "fore_foot.R"]
-    rest = {foot: np.array(rig.data.bones[foot].head_local) for foot in feet}
-    ahead = {foot: rest[foot][1] - place(foot, "Walk contact L")[1] for foot in feet}
-    assert ahead["hind_foot.L"] > 0.15 > -0.15 > ahead["hind_foot.R"]
-    for foot in feet:
-        assert place(foot, "Crouch")[2] > rest[foot][2] + 0.1
-        ankle = rig.pose.bones[foot.replace("_foot", "2")].tail
-        assert np.allclose(rig.pose.bones[foot].head, ankle, atol=1e-3), "feet go with their legs"
-
-
 def fk_rig():
     """Deform bones that copy controls, and an arm that follows the hand by IK."""
     bones = biped_bones()
