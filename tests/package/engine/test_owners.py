@@ -2,6 +2,7 @@
 sums over all bones and faces (csrc/springs/owners.c, inside.c, spread.c)."""
 
 import araplbs
+import generated
 import numpy as np
 import pytest
 import shapes
@@ -42,15 +43,6 @@ def outside_share(mesh, normals, i, point):
     return share
 
 
-def vertex_normals(mesh):
-    vertices, triangles = mesh
-    a, b, c = np.moveaxis(vertices[triangles], 1, 0)
-    normals = np.zeros(vertices.shape)
-    for k in range(3):
-        np.add.at(normals, triangles[:, k], np.cross(b - a, c - a))
-    return normals
-
-
 def expected_owners(mesh, bones, area):
     """(n,) for a mesh that is one part, around all bones."""
     vertices, count = mesh[0], len(bones.heads)
@@ -62,7 +54,7 @@ def expected_owners(mesh, bones, area):
         place = (vertices - bones.heads[b]) @ along / (along @ along)
         middle = (near == b) & (place > 0.25) & (place < 0.75)
         radius[b] = (area * distance[:, b])[middle].sum() / area[middle].sum()
-    normals = vertex_normals(mesh)
+    normals = generated.normals(*mesh)
     share = [
         [outside_share(mesh, normals, i, points[i, b]) for b in range(count)]
         for i in range(len(vertices))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import shapes
 from refusals import changed, refuse, row, table
-from test_transfer import nearest_by_hand, shell
+from test_transfer import laplacian, nearest_by_hand, shell
 
 SOURCE = shapes.sphere(11, 16, 1.0)
 TURN = np.array([[0.8, -0.6, 0], [0.6, 0.8, 0], [0, 0, 1]])
@@ -97,25 +97,6 @@ def test_turns_as_the_one_rings():
     np.testing.assert_allclose(found[0], moved[0] + turn @ point[0], atol=1e-9)
 
 
-def bilaplacian(vertices, triangles):
-    """Q = L M^-1 L, dense."""
-    n = len(vertices)
-    laplacian, mass = np.zeros((n, n)), np.zeros(n)
-    for triangle in triangles:
-        corners = vertices[triangle]
-        area = np.linalg.norm(np.cross(corners[1] - corners[0], corners[2] - corners[0])) / 2
-        mass[triangle] += area / 3
-        for k in range(3):
-            i, j, o = triangle[(k + 1) % 3], triangle[(k + 2) % 3], triangle[k]
-            a, b = vertices[i] - vertices[o], vertices[j] - vertices[o]
-            half = a @ b / np.linalg.norm(np.cross(a, b)) / 2
-            laplacian[i, j] -= half
-            laplacian[j, i] -= half
-            laplacian[i, i] += half
-            laplacian[j, j] += half
-    return laplacian @ np.diag(1 / mass) @ laplacian
-
-
 def test_what_does_not_match_is_continued():
     """Several shapes at once, each compared with a dense solution of the bi-Laplacian."""
     vertices, triangles = shell(0.0)
@@ -123,7 +104,8 @@ def test_what_does_not_match_is_continued():
     given = np.stack([SOURCE[0] + [0, 0, 0.1], bent(SOURCE[0]), SOURCE[0], 0.9 * SOURCE[0]])
     found, matched, *_ = transfer(given, target, keep_above=False)
     assert 0 < matched.sum() < len(matched)
-    q, free = bilaplacian(*target), ~matched
+    matrix, area = laplacian(*target)
+    q, free = matrix @ np.diag(1 / area) @ matrix, ~matched
     for moved in found:
         move = moved - target[0]
         expected = -np.linalg.solve(q[np.ix_(free, free)], q[np.ix_(free, matched)] @ move[matched])
@@ -280,15 +262,6 @@ def test_units_do_not_matter(scale):
     other = transfer(moved, (scale * (target[0] + 7), target[1]), source)
     np.testing.assert_allclose(other[0] / scale - 7, found[0], atol=1e-6)
     np.testing.assert_array_equal(other[4], found[4])
-
-
-def test_the_callers_arrays_stay():
-    target, swollen = wide_skirt()
-    arrays = [a.copy() for a in (*SOURCE, swollen[None], *target)]
-    before = [a.copy() for a in arrays]
-    araplbs.transfer_shapes(*arrays)
-    for a, b in zip(arrays, before, strict=True):
-        np.testing.assert_array_equal(a, b)
 
 
 GOOD = {
