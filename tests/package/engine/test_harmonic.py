@@ -19,20 +19,12 @@ def rows_of(s, delta=DELTA, strength=100.0):
     return np.kron(scale[:, None] * s.laplacian, np.eye(s.weights.shape[1]))
 
 
-def with_term(s, **options):
-    """The dense model of the global step, including the term."""
-    rows = rows_of(s, **options)
-    s.model.design = np.concatenate([s.model.design, rows])
-    s.model.target = np.concatenate([s.model.target, np.zeros(len(rows))])
-    return s.model
-
-
 @problems
 def test_product_and_matrix(name, rng):
     s = Solved(rng, name, harmonic=DELTA)
     energy = reference.relative_energy(s.points, s.a, s.weights, s.poses)
     assert s.solver.energies[0] == pytest.approx(energy, rel=1e-12)
-    full = with_term(s).product_matrix
+    full = s.with_rows(rows_of(s)).product_matrix
     scale = np.abs(full).max()
     expected = (full @ s.weights.ravel())[s.flat]
     np.testing.assert_allclose(s.before["product"], expected, atol=1e-12 * scale)
@@ -46,7 +38,7 @@ def test_product_and_matrix(name, rng):
 def test_global_step_is_the_dense_minimum(name, rng):
     s = Solved(rng, name, harmonic=DELTA, constraint_strength=7.0)
     free = s.model.step(s.weights, s.mask)
-    expected = with_term(s, strength=7.0).step(s.weights, s.mask)
+    expected = s.with_rows(rows_of(s, strength=7.0)).step(s.weights, s.mask)
     s.solver.iterate(1)
     assert np.abs(expected - free).max() > 1e-2, "the term made no difference"
     np.testing.assert_allclose(s.raw(), expected, atol=1e-7)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import reference
 import shapes
+import test_harmonic
 from guarantees import check_weights
 from test_steps import Solved, problems
 
@@ -24,13 +25,6 @@ def rows_of(s, strength=100.0):
     return np.kron(scale[:, None] * s.laplacian, np.eye(s.weights.shape[1]))
 
 
-def with_rows(s):
-    rows = rows_of(s)
-    s.model.design = np.concatenate([s.model.design, rows])
-    s.model.target = np.concatenate([s.model.target, np.zeros(len(rows))])
-    return s.model
-
-
 @problems
 @pytest.mark.parametrize("later", [False, True])
 def test_global_step_is_the_dense_minimum(name, later, rng):
@@ -40,7 +34,7 @@ def test_global_step_is_the_dense_minimum(name, later, rng):
     if later:
         s.solver.edit(smoothed=(PICKED, STRENGTHS))
     free = s.model.step(s.weights, s.mask)
-    expected = with_rows(s).step(s.weights, s.mask)
+    expected = s.with_rows(rows_of(s)).step(s.weights, s.mask)
     s.solver.iterate(1)
     assert np.abs(expected - free).max() > 1e-3, "the rows made no difference"
     np.testing.assert_allclose(s.raw(), expected, atol=1e-7)
@@ -49,12 +43,8 @@ def test_global_step_is_the_dense_minimum(name, later, rng):
 @problems
 def test_the_harmonic_term_beside_it(name, rng):
     s = Solved(rng, name, harmonic=0.01, smoothed=(PICKED, STRENGTHS))
-    scale = np.sqrt(0.01 * 100 * len(s.poses) * s.area)
-    rows = np.kron(scale[:, None] * s.laplacian, np.eye(s.weights.shape[1]))
-    model = with_rows(s)
-    model.design = np.concatenate([model.design, rows])
-    model.target = np.concatenate([model.target, np.zeros(len(rows))])
-    expected = model.step(s.weights, s.mask)
+    s.with_rows(rows_of(s))
+    expected = s.with_rows(test_harmonic.rows_of(s, 0.01)).step(s.weights, s.mask)
     s.solver.iterate(1)
     np.testing.assert_allclose(s.raw(), expected, atol=1e-7)
 
