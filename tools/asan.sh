@@ -66,7 +66,7 @@ PURE=(
   test_farm_process.py test_farm_reports.py test_languages.py test_layers.py test_likeness.py
   test_manual.py test_outputs.py test_rooms.py test_sentences.py
   test_affine.py test_arrays.py test_body.py test_bone_motion.py test_lost.py
-  test_native_module.py test_progress_parts.py test_sides.py test_changelog.py test_file_names.py test_imported_page.py
+  test_native_module.py test_progress_parts.py test_sides.py test_file_names.py test_imported_page.py
   # Because gcc's sanitizer does not prepare its allocator for fork, the child may wait for a lock
   # that a thread of its parent held.
   test_ending.py::test_a_process_that_was_forked_in_the_midst
