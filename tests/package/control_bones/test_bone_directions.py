@@ -61,6 +61,16 @@ def aside(bones, seed=1):
     return bones.but(tails=bones.heads + turned)
 
 
+def plus(bones, *joints):
+    """The bones, and further ones without a length: (place, parent) each."""
+    places, parents = zip(*joints, strict=True)
+    return bones.but(
+        heads=np.vstack([bones.heads, places]),
+        tails=np.vstack([bones.tails, places]),
+        parents=np.append(bones.parents, parents).astype(np.int32),
+    )
+
+
 def lengths(bones, tails):
     return np.linalg.norm(tails - bones.heads, axis=1)
 
@@ -196,13 +206,7 @@ def test_feet_on_the_root_take_no_skin_on_the_way():
     """For a foot that is a child of the root, the shin ends at the foot, and no way leads there
     from the root."""
     mesh, bones = body()
-    feet = np.array([(0.2, 0, 0.1), (-0.2, 0, 0.1)])
-    rooted = with_root(bones, (0, 0.6, 0.05))
-    rooted = rooted.but(
-        heads=np.vstack([rooted.heads, feet]),
-        tails=np.vstack([rooted.tails, feet]),
-        parents=np.append(rooted.parents, [0, 0]).astype(np.int32),
-    )
+    rooted = plus(with_root(bones, (0, 0.6, 0.05)), ((0.2, 0, 0.1), 0), ((-0.2, 0, 0.1), 0))
     tails, ways, _found = araplbs.bone_directions(*mesh, rooted.heads, None, rooted.parents)
     shins = [7, 11]
     assert not ways[-2:].any()
@@ -216,11 +220,7 @@ def test_helpers_at_a_joint_elsewhere():
     single helper there whose end is outside the skin."""
     mesh, bones = body()
     knee = bones.heads[6]
-    more = bones.but(
-        heads=np.vstack([bones.heads, [knee, knee, knee + np.array([0, 1, 0])]]),
-        tails=np.vstack([bones.tails, [knee, knee, knee]]),
-        parents=np.append(bones.parents, [0, -1, len(bones) + 1]).astype(np.int32),
-    )
+    more = plus(bones, (knee, 0), (knee, -1), (knee + np.array([0, 1, 0]), len(bones) + 1))
     tails, ways, _found = araplbs.bone_directions(*mesh, more.heads, None, more.parents)
     assert not ways[len(bones) :].any()
     assert ways[: len(bones)].sum() == len(bones) - 1
@@ -230,11 +230,7 @@ def test_helpers_at_a_joint_elsewhere():
 def test_twist_bones_go_along_the_way_they_lie_on():
     mesh, bones = body()
     twist = 0.7 * bones.heads[3] + 0.3 * bones.heads[4]
-    more = bones.but(
-        heads=np.vstack([bones.heads, [twist]]),
-        tails=np.vstack([bones.tails, [twist]]),
-        parents=np.append(bones.parents, [3]).astype(np.int32),
-    )
+    more = plus(bones, (twist, 3))
     tails, ways, _found = araplbs.bone_directions(*mesh, more.heads, None, more.parents)
     assert ways[-1]
     assert np.allclose(tails[-1], bones.heads[4], atol=1e-6)
@@ -389,11 +385,7 @@ def test_without_triangles():
 
 def test_a_leaf_without_skin_goes_on():
     mesh, bones = body()
-    more = bones.but(
-        heads=np.vstack([bones.heads, [(0, 3, 1.7)]]),
-        tails=np.vstack([bones.tails, [(0, 3, 1.7)]]),
-        parents=np.append(bones.parents, [1]).astype(np.int32),
-    )
+    more = plus(bones, ((0, 3, 1.7), 1))
     tails, _ways, _found = araplbs.bone_directions(*mesh, more.heads, None, more.parents)
     step = more.heads[-1] - more.heads[1]
     assert np.allclose(tails[-1], more.heads[-1] + 0.5 * step, atol=1e-6)
