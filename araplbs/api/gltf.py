@@ -17,6 +17,7 @@ from ..disk.outputs import PICTURE
 from ..gltf.character import Character, characters_of
 from ..gltf.file.container import NO_PATH, Document, document_of, read_document, save_document
 from ..gltf.graft import graft
+from ..gltf.meshes import join_meshes
 from ..gltf.picture import character_sheet
 from ..gltf.twist_bones import CHOICES, add_twist_bones
 from ..gltf.work import weigh_character
@@ -70,13 +71,12 @@ class GltfCharacter:
     @property
     def vertices(self) -> Floats:
         """The vertices, (n, 3). Each access returns a new array."""
-        return np.concatenate([mesh.vertices for mesh in self._character.meshes])
+        return join_meshes(self._character.meshes)[0]
 
     @property
     def triangles(self) -> Integers:
         """The triangles, (f, 3). Each access returns a new array."""
-        parts = zip(self._character.meshes, self.first, strict=False)
-        return np.concatenate([mesh.triangles + begin for mesh, begin in parts])
+        return join_meshes(self._character.meshes)[1]
 
     @property
     def weights(self) -> Rows:

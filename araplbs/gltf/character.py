@@ -23,7 +23,7 @@ from .armature import Armature, find_armatures, read_skins
 from .facts import read_facts
 from .file.container import Document, read_document
 from .file.draco import decompress
-from .meshes import SkinnedMesh, read_meshes
+from .meshes import SkinnedMesh, join_meshes, read_meshes
 from .nodes import Nodes
 from .write_skin import write_weights
 
@@ -150,19 +150,17 @@ def welded(skinned: list[Skinned]) -> list[Skinned]:
     treats them as one point."""
     if len(skinned) < 2:
         return skinned
-    points = np.concatenate([each.mesh.vertices for each in skinned])
-    first = np.cumsum([0] + [len(each.mesh.vertices) for each in skinned[:-1]])
-    faces = [each.mesh.triangles + at for each, at in zip(skinned, first, strict=True)]
-    size = float(sides_of(points, np.concatenate(faces)).max()) or 1.0
+    points, triangles, begins = join_meshes([each.mesh for each in skinned])
+    size = float(sides_of(points, triangles).max()) or 1.0
     label = _labels(points, SAME_PLACE * size)
     first = np.full(label.max() + 1, -1)
     order = np.arange(len(points))[::-1]
     first[label[order]] = order
     points = points[first[label]]
-    ends = np.cumsum([len(each.mesh.vertices) for each in skinned])[:-1]
+    parts = np.split(points, begins[1:-1])
     return [
-        replace(each, mesh=replace(each.mesh, vertices=own))
-        for each, own in zip(skinned, np.split(points, ends), strict=True)
+        replace(each, mesh=replace(each.mesh, vertices=vertices))
+        for each, vertices in zip(skinned, parts, strict=True)
     ]
 
 

@@ -3,6 +3,7 @@ pose of the skeleton, with a map from weight rows to vertices of the file."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -45,6 +46,15 @@ class SkinnedMesh:
     mesh: Mesh
     material: np.ndarray  # (n,) material of each vertex, -1 without one
     shared_by: list[int] = field(default_factory=list)  # other skins that the mesh is bound to
+
+
+def join_meshes(meshes: Sequence[Mesh]) -> tuple[Floats, Integers, Integers]:
+    """Returns (vertices, triangles, first) of all meshes as one. first: the first vertex of each
+    mesh, and at the end the number of vertices."""
+    first = np.cumsum([0] + [len(mesh.vertices) for mesh in meshes])
+    triangles = [mesh.triangles + k for mesh, k in zip(meshes, first[:-1], strict=True)]
+    vertices = np.concatenate([mesh.vertices for mesh in meshes])
+    return vertices, np.concatenate(triangles), first
 
 
 def skinned_nodes(document: Document, nodes: Nodes, armature: Armature) -> list[int]:

@@ -15,6 +15,7 @@ from ..model.sparse_weights import SparseWeights, join_sparse_weights, make_spar
 from .character import Character, characters_of
 from .file.container import Document, is_gltf, read_document
 from .graft import graft
+from .meshes import join_meshes
 from .rig_text import RigText, read_rig_text
 
 SAME_PLACE = 0.01  # share of the mesh size; points farther from its surface belong to another mesh
@@ -73,10 +74,7 @@ class Predicted:
         """Takes the weights of the nearest point on the predicted mesh, because the network may
         have used a simpler mesh."""
         other = self._characters[0]
-        points = np.concatenate([mesh.vertices for mesh in other.meshes])
-        starts = np.cumsum([0, *(len(mesh.vertices) for mesh in other.meshes)])[:-1]
-        faces = [mesh.triangles + at for mesh, at in zip(other.meshes, starts, strict=True)]
-        triangles = np.concatenate(faces)
+        points, triangles, _first = join_meshes(other.meshes)
         rows = join_sparse_weights(other.weights)
         bones = self._bones(character, other.skeleton.names)
         size = float(np.ptp(points, axis=0).max()) or 1.0

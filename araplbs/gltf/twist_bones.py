@@ -28,6 +28,7 @@ from .character import Character, characters_of
 from .file.accessors import FLOAT, add_accessor, new_accessor
 from .file.container import Document
 from .file.uses import Uses
+from .meshes import join_meshes
 from .nodes import turn_of
 from .write_skin import set_matrices
 
@@ -54,10 +55,8 @@ def add_twist_bones(
     chosen = [KINDS[kind] for kind in kinds if kind != GAIN] or KINDS.values()
     bones = missing_twist_bones(skeleton, UP, chosen, character.nodes.names)
     if GAIN in kinds:
-        first = np.cumsum([0] + [len(mesh.vertices) for mesh in meshes])
-        corners = [mesh.triangles + k for mesh, k in zip(meshes, first, strict=False)]
-        points = np.concatenate([mesh.vertices for mesh in meshes])
-        bones = helpful(points, np.concatenate(corners), every, skeleton, bones, most, threads)
+        points, triangles, _first = join_meshes(meshes)
+        bones = helpful(points, triangles, every, skeleton, bones, most, threads)
     pairs = zip(meshes, rows, strict=True)
     found = [shared_weights(mesh.vertices, own, bones, m, most) for mesh, own in pairs]
     made = [_add_joint(character, bone) for bone in bones]
