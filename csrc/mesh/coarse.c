@@ -239,8 +239,7 @@ static int choose_whole(const arap_mesh *mesh, const int *sizes, char *whole) {
     int small = 0;
     for (int i = 0; i < mesh->count; i++) small += mesh->main[i] && sizes[mesh->part[i]] < MINIMUM;
     int many = small >= MANY && small > mesh->main_count / 2;
-    for (int p = 0; p < mesh->part_count; p++)
-        whole[p] = sizes[p] < (many ? FEW : MINIMUM);
+    for (int p = 0; p < mesh->part_count; p++) whole[p] = sizes[p] < (many ? FEW : MINIMUM);
     return many;
 }
 
