@@ -1,5 +1,9 @@
 """Errors whose message is shown to the user unchanged."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
 
 class Refused(Exception):
     """The work cannot be done on this object. The message is one sentence for the user that names
@@ -23,3 +27,15 @@ class Changed(Refused):
 
     def __init__(self, name: str, how: str) -> None:
         super().__init__(f"'{name}' {how}: nothing was written")
+
+
+@contextmanager
+def naming(path: str | Path, source: str | Path) -> Iterator[None]:
+    """Adds the name of a file to what is refused in the block, unless it is there already, or the
+    file is the source, under whose name every message is shown."""
+    try:
+        yield
+    except Refused as error:
+        if str(path) == str(source) or str(path) in str(error):
+            raise
+        raise Refused(f"{path}: {error}") from None

@@ -21,15 +21,14 @@ from argparse import SUPPRESS, BooleanOptionalAction
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote
 
 from ...base.engine import engine
 from ...base.printed import complain
-from ...base.refusal import Refused
+from ...base.refusal import Refused, naming
 from ...disk.blend_file import count
 from ...disk.files import content_mark, has_content, identity, placed, refuse_input
 from ...disk.inputs import read_input, read_input_text
-from ...gltf.file.container import MAGIC, is_gltf
+from ...gltf.file.container import MAGIC, files_of, is_gltf, read_document
 from ..errors import WrongArguments
 from ..processors import add_jobs, check_processors
 
@@ -64,6 +63,7 @@ READ_FILES = {
     "skeleton": "skeleton",
     "predicted rig": "predicted",
     "selection": "only_selected",
+    "parts": "parts",
 }
 WRITES_FILE = "keep"
 
@@ -240,15 +240,16 @@ def named_files(arguments: argparse.Namespace) -> dict[str, str]:
 
 
 def files_read(source: str | Path, arguments: argparse.Namespace) -> dict[str, str]:
-    """All files from which an output is made, {name: path}, the input first. A named path that
-    begins with // is relative to the folder of the input."""
+    """All files from which an output is made, {name: path}, the input first, then those that glTF
+    files use, such as buffers and images. A named path that begins with // is relative to the
+    folder of the input. Raises Refused for a glTF file that cannot be read."""
     found = {"input": str(source)}
-    if Path(source).suffix.lower() == ".gltf":
-        for uri in (buffer.get("uri", "data:") for buffer in read_head(source).get("buffers", [])):
-            if not uri.startswith("data:"):
-                found[uri] = str(Path(source).parent / unquote(uri))
     for name, path in named_files(arguments).items():
         found[name] = str(Path(source).parent / path[2:]) if path.startswith("//") else path
+    for name, path in [each for each in found.items() if is_gltf(each[1])]:
+        with naming(path, source):
+            used = files_of(read_document(path))
+        found |= {f"{uri} of the {name}": str(place) for uri, place in used.items()}
     return found
 
 

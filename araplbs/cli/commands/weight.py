@@ -229,10 +229,10 @@ def _check(arguments: argparse.Namespace) -> None:
 def _read_choices(path: str) -> list[dict[str, Any]]:
     """The choices in a file of --save-parts."""
     try:
-        found = json.loads(Path(path).read_text("utf-8"))["parts"]
-    except OSError as error:
-        raise WrongArguments(f"--parts {path}: cannot be read: {error.strerror}") from None
-    except (ValueError, KeyError, TypeError):
+        found = json.loads(read_input_text(path, MOST_BYTES))["parts"]
+    except Refused as error:
+        raise WrongArguments(f"--parts: {error}") from None
+    except (ValueError, KeyError, TypeError, RecursionError):
         raise WrongArguments(f"--parts {path}: is not a list of parts as JSON") from None
     if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
         raise WrongArguments(f'--parts {path}: "parts" must be a list of objects')

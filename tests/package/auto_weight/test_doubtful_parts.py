@@ -132,6 +132,7 @@ def test_command(main, capsys):
     [
         (None, "cannot be read"),
         ("{", "is not a list of parts as JSON"),
+        ("[" * 100000, "is not a list of parts as JSON"),
         ('{"parts": [3]}', "must be a list of objects"),
         ('{"parts": [{"object": "Hat", "vertex": 0, "bone": "a"}]}', "there is no mesh 'Hat'"),
         ('{"parts": [{"object": "Suit", "vertex": 0, "bone": "a"}]}', "the bone 'a', which does"),

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from gate import Gate
-from gltf_files import plain
+from gltf_files import TRIANGLES, Glb, plain
 from paths import environment
 from patience import HANGS
 
@@ -140,19 +140,48 @@ def test_resume(main, place, capsys):
     assert "3 files: 0 done, 3 already done, 0 failed" in capsys.readouterr().out
 
 
-def test_resume_sees_the_buffers_of_a_file(main, place):
-    glb = plain()
+def apart(place, glb, name):
+    """Writes a .gltf whose buffer and image are separate files."""
     (place / "data.bin").write_bytes(glb.blob)
+    (place / "skin.png").write_bytes(b"png")
     glb.json["buffers"][0] |= {"uri": "data.bin", "byteLength": len(glb.blob)}
+    glb.json["images"] = [{"uri": "skin.png"}]
     head = {key: value for key, value in glb.json.items() if value != []}
-    (place / "in.gltf").write_text(json.dumps(head))
-    words = ["weight", "in.gltf", "-o", "out.gltf", "--report", "r/", "--resume", "--json"]
+    (place / name).write_text(json.dumps(head))
+
+
+@pytest.mark.parametrize(
+    ("words", "changed"),
+    [
+        (["in.gltf"], "data.bin"),
+        (["in.gltf"], "skin.png"),
+        (["bare.glb", "--skeleton", "in.gltf"], "data.bin"),
+        (["a.glb", "--parts", "parts.json"], "parts.json"),
+    ],
+)
+def test_resume_sees_the_files_of_a_file(main, place, words, changed):
+    apart(place, plain(), "in.gltf")
+    bare = Glb()
+    bare.node(mesh=bare.mesh(bare.primitive(TRIANGLES, skinned=False)))
+    bare.write(place / "bare.glb")
+    (place / "parts.json").write_text('{"parts": []}')
+    words = ["weight", *words, "-o", "out.glb", "--report", "r/", "--resume", "-q", "--json"]
     for wanted in (1, 0):
-        assert main([*words, "r.json", "-q"]) == 0
+        assert main([*words, "r.json"]) == 0
         assert len(json.loads((place / "r.json").read_text())["files"]) == wanted
-    (place / "data.bin").write_bytes(bytes(glb.blob) + bytes(4))
-    assert main([*words, "r.json", "-q"]) == 0
+    with open(place / changed, "ab") as file:
+        file.write(b"    ")
+    assert main([*words, "r.json"]) == 0
     assert len(json.loads((place / "r.json").read_text())["files"]) == 1
+
+
+@pytest.mark.parametrize("text", ["[1", '{"asset": {"version": "2.0"}, "buffers": [{"uri": 5}]}'])
+def test_a_report_of_a_damaged_file(main, place, capsys, text):
+    """The reason is that without a report."""
+    (place / "in.gltf").write_text(text)
+    for more in ([], ["--report", "r/"]):
+        assert main(["weight", "in.gltf", "-o", "out.glb", *more]) == 1
+        assert capsys.readouterr().err.startswith("araplbs: in.gltf: its JSON ")
 
 
 @pytest.mark.skipif(os.name == "nt", reason="the gate needs PYTHONPATH")
