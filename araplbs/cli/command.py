@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..base.option_table import OptionTable
+from ..base.printed import complain
 from ..base.progress import Listener
 from ..disk.outputs import PICTURE, refuse_used, write_content
 from ..gltf.file.container import (
@@ -122,7 +123,10 @@ def add_pictures(job: Job, done: Done) -> None:
     arguments = job.arguments
     if getattr(arguments, "report", None):
         done.pictures = [None if sheet is None else png_of([sheet]) for sheet in job.sheets]
-    if getattr(arguments, "picture", None) and sheets:
+    if getattr(arguments, "picture", None) and not sheets:
+        job.warnings.append("no picture was drawn, because there is no surface")
+        complain(f"araplbs: {job.source}: warning: {job.warnings[-1]}")
+    elif getattr(arguments, "picture", None):
         path = picture_path(job.source, arguments.picture)
         refuse_used(job.used, [path])
         write_content(path, PICTURE, png_of(sheets))

@@ -41,6 +41,7 @@ OF_GLTF = "araplbs"  # the module of the command for .glb, .gltf, .vrm and USD f
 NUMBERS = itertools.count(1)
 OTHER_PLACE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:(//|\\\\)|\\\\|//")
 NO_TEXT = re.compile("[\0\ufffd\ud800-\udfff]")  # also what server.py puts for half a character
+NO_WORD = re.compile("[\0\ud800-\udfff]")  # no process can be given it
 GOOD = (DONE, FINDINGS)  # exit codes of calls that did not fail
 
 
@@ -72,7 +73,11 @@ def call(
     """Runs a command on a file. target: its output, for compare a folder. picture: the file of
     --picture. Returns {"exit_code", "messages"}, and the entries of its report, shortened.
     "details" is the path of the whole report. Raises Refused."""
-    drawn = ["--picture", _local(picture)] if picture else []
+    if picture and (os.path.isdir(_local(picture)) or not Path(picture).suffix):
+        raise Refused(f"{picture}: is a folder; specify the file to write")
+    for word in filter(NO_WORD.search, words):
+        raise Refused(f"{word!r} is not an option of the tool")
+    drawn = ["--picture", picture] if picture else []
     module = _module(_local(source))
     to = _output(target, command == "compare") if target or command != "check" else []
     details = Path(limits.folder, f"{next(NUMBERS)}-{command}.json")
@@ -81,7 +86,7 @@ def call(
         whole += ["--json", str(details)]
     if module == OF_GLTF:
         whole.append("--progress")
-    end = time.monotonic() + limits.timeout
+    end, earlier = time.monotonic() + limits.timeout, _version(picture)
 
     def check() -> None:
         limits.check()
@@ -98,9 +103,17 @@ def call(
     answer: dict[str, Any] = {"exit_code": code, "messages": messages[-LINES:]}
     if command == "compare" and not code:
         answer["page"], details = str(Path(target, "index.html")), Path(target, "report.json")
-    if drawn and not code % FINDINGS:
+    if drawn and _version(picture) != earlier:
         answer["picture"] = picture
     return answer | _report(details)
+
+
+def _version(path: str) -> tuple[int, int] | None:
+    """A key of the file that is at a path now; None without one."""
+    if not os.path.isfile(path):
+        return None
+    found = os.stat(path)
+    return found.st_ino, found.st_mtime_ns
 
 
 def _report(path: Path) -> dict[str, Any]:
@@ -187,7 +200,7 @@ def _module(source: str) -> str:
 
 def _local(path: str) -> str:
     """A path on this machine. Raises Refused for an address on another machine."""
-    if not path.strip() or path.startswith("-") or NO_TEXT.search(path):
+    if not path.strip() or path.startswith(("-", "~/")) or NO_TEXT.search(path):
         raise Refused(f"{path!r} is not a file path")
     if OTHER_PLACE.match(path):
         raise Refused(f"{path}: only files on this machine can be read or written")

@@ -13,7 +13,7 @@ import araplbs
 import numpy as np
 import pytest
 from gate import Gate
-from gltf_files import TRIANGLES, plain
+from gltf_files import TRIANGLES, VERTICES, Glb, plain
 from paths import ROOT, environment
 
 
@@ -177,12 +177,42 @@ def test_refused(calls, tmp_path, arguments, words):
         (".", ".: is a folder"),
         ("\udc80.glb", r"'\\udc80.glb' is not a file path"),
         ("\ufffd.glb", "is not a file path"),
+        ("~/new.glb", "is not a file path"),  # a shell would name another folder
     ],
 )
 def test_outputs_that_are_no_files(calls, tmp_path, output, words):
     with pytest.raises(araplbs.Refused, match=words):
         weigh(calls, "in.glb", output, {})
     assert [path.name for path in tmp_path.iterdir()] == ["in.glb"]
+
+
+def test_a_character_without_a_surface(calls, tmp_path):
+    """Its picture is missing in words, and an earlier picture is not shown as its own."""
+    glb = Glb()
+    attributes = {"POSITION": glb.add(VERTICES, "<f4", "VEC3")} | glb.old_weights(len(VERTICES))
+    joints = glb.joints()
+    glb.node(mesh=glb.mesh({"attributes": attributes, "mode": 0}), skin=glb.skin(joints))
+    glb.write(tmp_path / "points.glb")
+    assert "picture" in calls.call("check", "in.glb", picture="out.png")
+    done = calls.call("check", "points.glb", picture="out.png")
+    assert done["exit_code"] == 0 and "picture" not in done
+    (said,) = done["files"][0]["warnings"]
+    assert done["messages"] == [f"points.glb: warning: {said}"] and "no surface" in said
+
+
+@pytest.mark.parametrize("picture", ["new/", "new", "."])
+def test_pictures_that_are_no_files(calls, tmp_path, picture):
+    """The server shows the file, so its name is known."""
+    with pytest.raises(araplbs.Refused, match=re.escape(f"{picture}: is a folder")):
+        calls.call("check", "in.glb", picture=picture)
+    assert [path.name for path in tmp_path.iterdir()] == ["in.glb"]
+
+
+@pytest.mark.parametrize("name", ["a\0", "a\ud800"])
+def test_arguments_that_are_no_text(calls, name):
+    words = calls.repeated("source", [name])
+    with pytest.raises(araplbs.Refused, match=r"'--source=a\\.* is not an option of the tool"):
+        calls.call("transfer", "in.glb", words, target="out.glb")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="wine starts such a process")
