@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ..base.option_table import OptionTable
 from ..base.printed import complain
 from ..base.progress import Listener
+from ..base.refusal import naming
 from ..disk.outputs import PICTURE, refuse_used, write_content
 from ..gltf.file.container import (
     Document,
@@ -49,7 +50,8 @@ class Job:
         source = self.source if path is None else path
         if is_usd(source):
             return UsdDocument(source)
-        document = read_document(source)
+        with naming(source, self.source):
+            document = read_document(source)
         if path is None and self.target is not None:
             refuse_loss(document, self.target)
         self.refuse_used(document)

@@ -119,12 +119,14 @@ def _run(argv: list[str], stop: Stop) -> int:
 
 def _plan(command: Command, arguments: argparse.Namespace) -> Plan:
     """Returns [(input, output)]. Raises WrongArguments."""
-    names = [*arguments.input, *getattr(arguments, "lod", ())]
-    inputs = inputs_of(names, command.also_reads)
+    inputs = inputs_of(arguments.input, command.also_reads)
     if getattr(arguments, "together", False) and len(inputs) < 2:
         raise WrongArguments("--together needs at least two files")
-    if getattr(arguments, "lod", ()) and len(inputs) > 1 + len(arguments.lod):
-        raise WrongArguments("--lod needs exactly one other file")
+    if levels := [Path(each) for each in getattr(arguments, "lod", ())]:
+        inputs = [each for each in inputs if each not in levels]
+        if len(inputs) != 1:
+            raise WrongArguments("--lod needs exactly one other file")
+        inputs += levels
     plan: Plan = [(path, None) for path in inputs]
     if command.saves:
         plan = list(outputs_of(inputs, arguments.output, arguments.in_place))

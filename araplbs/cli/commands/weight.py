@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import argparse
 import json
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ...base.refusal import Refused
+from ...base.refusal import Refused, naming
 from ...disk.inputs import read_input_text
 from ...disk.outputs import CHOICES, write_json
 from ...model.options import Options
@@ -168,10 +169,13 @@ def _check_several(arguments: argparse.Namespace) -> None:
         raise WrongArguments("--together and --lod cannot be used together")
     if arguments.lod_influences and not arguments.lod:
         raise WrongArguments("--lod-influences needs --lod")
-    if any(number < 1 for number in arguments.lod_influences):
-        raise WrongArguments(
-            f"--lod-influences is {min(arguments.lod_influences)}: must be 1 or more"
-        )
+    numbers, levels = arguments.lod_influences, len(arguments.lod)
+    if len(numbers) > levels:
+        raise WrongArguments(f"--lod-influences has {len(numbers)} numbers for {levels} levels")
+    most = next(each.metadata["max"] for each in fields(Options) if each.name == "max_influences")
+    for number in numbers:
+        if not 1 <= number <= most:
+            raise WrongArguments(f"--lod-influences is {number}: must be from 1 to {most}")
     for path in arguments.lod:
         refuse_input(path)
     for name in given:
@@ -275,7 +279,8 @@ def _work(job: Job) -> Outcome:
     if arguments.skeleton is not None:
         graft(document, job.read(Path(arguments.skeleton)))
     elif arguments.predicted is not None:
-        predicted = Predicted(arguments.predicted)
+        with naming(arguments.predicted, job.source):
+            predicted = Predicted(arguments.predicted)
         job.refuse_used(predicted.document)
         predicted.give_skeleton(document)
     characters = job.characters(document)
@@ -312,11 +317,10 @@ def _work(job: Job) -> Outcome:
         job.draw(character, job.options, found.rows)
     levels = [] if joined else _carry(job, document, first, outcome)
     job.save(document)
-    for level, carried in levels:
-        level.save(carried)
-    members = joined.members[1:] if joined else ()
-    for each, member in zip(job.others, members, strict=bool(joined)):
-        each.save(member.document)
+    others = [member.document for member in joined.members[1:]] if joined else levels
+    for each, other in zip(job.others, others, strict=True):
+        with naming(each.source, job.source):
+            each.save(other)
     if arguments.save_parts:
         found_parts = [part for report in outcome.characters for part in report["doubtful_parts"]]
         write_json(arguments.save_parts, CHOICES, {"parts": found_parts})
@@ -331,7 +335,8 @@ def _join(job: Job, first: list[Character]) -> Joined:
 
     members = []
     for each in [job, *job.others]:
-        found = first if each is job else each.characters(each.read())
+        with naming(each.source, job.source):
+            found = first if each is job else each.characters(each.read())
         if len(found) > 1:
             raise Refused(f"{each.source} has {len(found)} skeletons: --together needs one")
         members += found
@@ -343,8 +348,8 @@ def _carry(
     document: Document,
     first: list[tuple[Character, list[SparseWeights]]],
     outcome: Outcome,
-) -> list[tuple[Job, Document]]:
-    """Gives the levels of detail the weights of the first level. Returns what is to be saved."""
+) -> list[Document]:
+    """Gives the levels of detail the weights of the first level. Returns their documents."""
     from ...features.transfer.options import TransferOptions
     from ...features.transfer.transfer import transfer_summary, transfer_warnings
     from ...gltf.graft import graft
@@ -354,17 +359,19 @@ def _carry(
     found = []
     for number, level in enumerate(job.others):
         options = TransferOptions(max_influences=limits[min(number, len(limits) - 1)])
-        other = level.read()
-        if not any("skin" in node for node in other.items("nodes")):
-            graft(other, document)
-        for character in level.characters(other):
+        with naming(level.source, job.source):
+            other = level.read()
+            if not any("skin" in node for node in other.items("nodes")):
+                graft(other, document)
+            characters = level.characters(other)
+        for character in characters:
             report = carry_to_level(first, character, options, job.arguments.threads, job.progress)
             report["warnings"] = transfer_warnings(report)
             report["input"] = str(level.source)
             for line in [*(f"warning: {w}" for w in report["warnings"]), transfer_summary(report)]:
                 job.say(f"  {level.source.name}: {character.name}: {line}")
             outcome.characters[0].setdefault("levels", []).append(report)
-        found.append((level, other))
+        found.append(other)
     return found
 
 

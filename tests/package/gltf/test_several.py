@@ -156,13 +156,37 @@ def test_joints_elsewhere(main, tmp_path, capsys):
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize("words", [["--together", "a.glb", "b.glb"], ["a.glb", "--lod", "b.glb"]])
+def test_the_name_of_a_damaged_file(main, tmp_path, capsys, words):
+    part(LOWER).write(tmp_path / "a.glb")
+    (tmp_path / "b.glb").write_bytes(b"glTF")
+    assert main(["weight", *words, "-o", "out/"]) == 1
+    assert "a.glb: b.glb: ends after 4 bytes" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_level_among_the_inputs(main, tmp_path):
+    """A pattern may also match the levels, which then come in any order."""
+    plain().write(tmp_path / "hero.glb")
+    part(TRIANGLES).write(tmp_path / "LOD1.glb")
+    words = ["--lod", "LOD1.glb", "--json", "r.json"]
+    assert main(["weight", "*.glb", "-o", "out/", *words]) == 0
+    (entry,) = json.loads((tmp_path / "r.json").read_text())["files"]
+    assert entry["input"] == "hero.glb" and entry["with"][0]["input"] == "LOD1.glb"
+
+
+TWICE = ["--lod-influences", "4", "--lod-influences", "2"]
 WRONG = [
     (["a.glb", "--together"], "--together needs at least two files"),
     (["a.glb", "b.glb", "--lod", "c.glb"], "--lod needs exactly one other file"),
     (["a.glb", "b.glb", "--together", "--lod", "c.glb"], "cannot be used together"),
     (["a.glb", "--lod", "missing.glb"], "missing.glb: no such file"),
     (["a.glb", "--lod-influences", "2"], "--lod-influences needs --lod"),
-    (["a.glb", "--lod", "b.glb", "--lod-influences", "0"], "is 0: must be 1 or more"),
+    (["a.glb", "--lod", "b.glb", "--lod-influences", "0"], "is 0: must be from 1 to 32767"),
+    (["a.glb", "--lod", "b.glb", "--lod-influences", "99999"], "is 99999: must be from 1 to 32767"),
+    (["a.glb", "--lod", "b.glb", *TWICE], "--lod-influences has 2 numbers for 1 levels"),
+    (["a.glb", "--lod", "b.glb", "--lod", "b.glb"], "two inputs would become"),
+    (["a.glb", "--lod", "a.glb"], "--lod needs exactly one other file"),
     (["a.glb", "--lod", "b.glb", "--plan"], "--lod and --plan cannot be used together"),
     (["a.glb", "b.glb", "--together", "--from", "c.glb"], "--together and --from cannot be used"),
     (["a.glb", "b.glb", "--together", "--timeout", "9"], "--together and --timeout cannot be"),
