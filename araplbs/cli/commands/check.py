@@ -7,6 +7,8 @@ import os
 from pathlib import Path
 from typing import Any
 
+from ...base.refusal import Refused, naming
+from ...disk.files import identity
 from ...features.check.report import check_summary, in_words, mark_new
 from ...gltf.character import Character
 from ...gltf.check import Checked, check_character
@@ -52,19 +54,24 @@ def _baseline(job: Job) -> list[tuple[Character, Checked]] | None:
         if not path.exists():
             job.say(f"{job.source}: {path} does not exist, so all findings are new")
             return []
-    return [
-        (each, check_character(each, job.options, job.arguments.threads, job.progress))
-        for each in job.characters(job.read(path))
-    ]
+    if identity(path) == identity(job.source):
+        raise Refused("the baseline is the file itself, so no finding could be new")
+    with naming(path, job.source):
+        return [
+            (each, check_character(each, job.options, job.arguments.threads, job.progress))
+            for each in job.characters(job.read(path))
+        ]
 
 
 def _compare(
-    report: dict[str, Any], found: Checked, baseline: list[tuple[Character, Checked]]
+    report: dict[str, Any], found: Checked, baseline: list[tuple[Character, Checked]], number: int
 ) -> None:
     """Marks the findings of a report that the character of the same name, or the only one, does not
-    have in the baseline."""
+    have in the baseline. number: of the character among those of its name."""
     named = [each for each in baseline if each[0].name == report["armature"]]
-    for character, before in (named or (baseline if len(baseline) == 1 else []))[:1]:
+    for character, before in (named or (baseline if len(baseline) == 1 else []))[
+        number : number + 1
+    ]:
         sizes = [
             dict(zip(each.problem.names, each.problem.sizes, strict=True))
             for each in (found, before)
@@ -81,7 +88,8 @@ def _work(job: Job) -> Outcome:
         found = check_character(character, job.options, job.arguments.threads, job.progress)
         report = found.as_dict(character)
         if baseline is not None:
-            _compare(report, found, baseline)
+            names = [each["armature"] for each in outcome.characters]
+            _compare(report, found, baseline, names.count(report["armature"]))
         outcome.characters.append(report)
         new = f"; new: {in_words(report['health_new'])}" if "health_new" in report else ""
         job.say(f"{job.source}: {character.name}: {check_summary(report)}{new}")

@@ -2,6 +2,7 @@
 reduce-bones), and compare, which writes a page."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -51,7 +52,8 @@ def test_baseline(main, folder, capsys):
     spoiled(folder)
     assert main(["check", "bad.glb", "--fail-on", "low", "-q"]) == 3
     words = ["--fail-on", "low", "--json", "r.json", "--baseline"]
-    assert main(["check", "bad.glb", *words, "bad.glb"]) == 0
+    (folder / "same.glb").write_bytes((folder / "bad.glb").read_bytes())
+    assert main(["check", "bad.glb", *words, "same.glb"]) == 0
     said = capsys.readouterr().out
     assert "; new: 0 high, 0 medium, 0 low" in said and "low:" not in said
     found = report(folder)
@@ -67,6 +69,38 @@ def test_baseline(main, folder, capsys):
     assert "so all findings are new" in capsys.readouterr().out
     (folder / "before/bad.glb").write_bytes((folder / "bad.glb").read_bytes())
     assert main(["check", "bad.glb", *words, "before"]) == 0
+    for itself in ("bad.glb", "."):
+        assert main(["check", "bad.glb", *words, itself]) == 1
+        assert "bad.glb: the baseline is the file itself" in capsys.readouterr().err
+    (folder / "before/bad.glb").write_bytes(b"glTF")
+    assert main(["check", "bad.glb", *words, "before"]) == 1
+    named = Path("before/bad.glb")
+    assert f"bad.glb: {named}: ends after 4 bytes" in capsys.readouterr().err
+
+
+def test_baseline_of_characters_of_one_name(main, tmp_path, monkeypatch):
+    """The second of two is not compared with the first."""
+    monkeypatch.chdir(tmp_path)
+    nearest = np.abs(VERTICES[:, None, 2] - HEADS[:, 2]).argmin(1)
+    for name, used in (("before.glb", nearest), ("in.glb", np.zeros(N, int))):
+        glb = Glb()
+        for bones in (np.zeros(N, int), used):
+            joints = glb.joints()
+            part = {"attributes": {"POSITION": glb.add(VERTICES, "<f4", "VEC3")}}
+            part["attributes"] |= glb.old_weights(N) | {
+                "JOINTS_0": glb.add(np.c_[bones, np.zeros((N, 3))], "u1", "VEC4")
+            }
+            part["indices"] = glb.add(TRIANGLES.ravel(), "<u2", "SCALAR")
+            skin = glb.skin(joints)
+            glb.json["skins"][skin]["name"] = "Rig"
+            glb.node(name="Body", mesh=glb.mesh(part), skin=skin)
+        glb.write(tmp_path / name)
+    words = ["--fail-on", "low", "--json", "r.json", "--baseline", "before.glb"]
+    assert main(["check", "in.glb", *words]) == 3
+    first, second = json.loads((tmp_path / "r.json").read_text())["files"][0]["characters"]
+    assert first["findings"] and not any(each["new"] for each in first["findings"])
+    idle = [each for each in second["findings"] if each["kind"] == "IDLE_BONE"]
+    assert len(idle) == BONES - 1 and all(each["new"] for each in idle)
 
 
 @pytest.mark.parametrize(
