@@ -9,6 +9,7 @@ are meaningful (character/directions.py).
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -195,7 +196,7 @@ def _armature(nodes: Nodes, top: int, skins: list[Skin], bones: list[int]) -> Ar
     lengths = bone_lengths(parents, steps) / (scale if scale > 0 else 1.0)
     m, joints = len(bones), {joint for skin in skins for joint in skin.joints}
     skeleton = Skeleton(
-        names=_names(nodes, bones),
+        names=unique_names(nodes.names[node] for node in bones),
         heads=heads,
         tails=heads + lengths[:, None] * along,
         parents=parents,
@@ -222,12 +223,12 @@ def bone_lengths(parents: Array, steps: Floats, least: float = LEAST_LENGTH) -> 
     return nearest
 
 
-def _names(nodes: Nodes, bones: list[int]) -> list[str]:
-    """Unique names for the nodes. As in Blender, later nodes with the same name get a number."""
+def unique_names(names: Iterable[str]) -> list[str]:
+    """Names that differ. As in Blender, later ones that are the same get a number."""
     found: dict[str, None] = {}
     last: dict[str, int] = {}  # the last number of each name
-    for node in bones:
-        name = base = nodes.names[node]
+    for base in names:
+        name = base
         while name in found:
             last[base] = last.get(base, 0) + 1
             name = f"{base}.{last[base]:03d}"

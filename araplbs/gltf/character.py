@@ -124,7 +124,8 @@ class Character(LoadedCharacter):
 
     def names_of(self, skinned: SkinnedMesh) -> set[str]:
         mesh = self.document.item("meshes", skinned.number)
-        return {self.nodes.names[skinned.node], str(mesh.get("name", ""))} - {""}
+        own = self.nodes.names[skinned.node], str(mesh.get("name", ""))
+        return {*own, skinned.mesh.name} - {""}
 
 
 def load_characters(path: str | Path) -> list[Character]:

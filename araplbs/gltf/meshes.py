@@ -4,7 +4,7 @@ pose of the skeleton, with a map from weight rows to vertices of the file."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from ..base.arrays import Array, Floats, Integers
 from ..base.refusal import Refused
 from ..character.mesh import Mesh
 from ..model.sparse_weights import SparseWeights, join_sparse_weights, make_sparse_weights
-from .armature import AXES, Armature, Skin, to_rest
+from .armature import AXES, Armature, Skin, to_rest, unique_names
 from .file.accessors import read_accessor, read_floats
 from .file.container import Document
 from .file.draco import NEEDED
@@ -81,7 +81,11 @@ def read_meshes(document: Document, nodes: Nodes, armature: Armature) -> list[Sk
         elif before.skin.number != skin.number:
             _refuse_other_skin(armature, before, skin)
             before.shared_by.append(skin.number)
-    return list(found.values())
+    names = unique_names(each.mesh.name for each in found.values())
+    return [
+        replace(each, mesh=replace(each.mesh, name=name))
+        for each, name in zip(found.values(), names, strict=True)
+    ]
 
 
 def _refuse_other_skin(armature: Armature, mesh: SkinnedMesh, skin: Skin) -> None:

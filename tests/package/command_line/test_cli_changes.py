@@ -78,6 +78,27 @@ def test_baseline(main, folder, capsys):
     assert f"bad.glb: {named}: ends after 4 bytes" in capsys.readouterr().err
 
 
+def test_baseline_of_meshes_of_one_name(main, tmp_path, monkeypatch):
+    """A finding of the second is not one of the first, although the file names both Body."""
+    monkeypatch.chdir(tmp_path)
+    nearest = np.abs(VERTICES[:, None, 2] - HEADS[:, 2]).argmin(1)
+    spoiled = np.where(np.arange(N) < N - 3, nearest, 0)
+    for name, second in (("before.glb", nearest), ("in.glb", spoiled)):
+        glb = Glb()
+        skin = glb.skin(glb.joints())
+        for k, bones in enumerate((spoiled, second)):
+            joints = {"JOINTS_0": glb.add(np.c_[bones, np.zeros((N, 3))], "u1", "VEC4")}
+            attributes = {"POSITION": glb.add(VERTICES + np.array([3 * k, 0, 0]), "<f4", "VEC3")}
+            part = {"attributes": attributes | glb.old_weights(N) | joints}
+            part["indices"] = glb.add(TRIANGLES.ravel(), "<u2", "SCALAR")
+            glb.node(name="Body", mesh=glb.mesh(part), skin=skin)
+        glb.write(tmp_path / name)
+    assert main(["check", "in.glb", "--json", "r.json", "--baseline", "before.glb"]) == 3
+    found = report(tmp_path)
+    assert found["objects"] == ["Body", "Body.001"]
+    assert {each["mesh"] for each in found["findings"] if each["new"]} == {"Body.001"}
+
+
 def test_baseline_of_characters_of_one_name(main, tmp_path, monkeypatch):
     """The second of two is not compared with the first."""
     monkeypatch.chdir(tmp_path)

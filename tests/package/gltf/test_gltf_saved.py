@@ -332,7 +332,7 @@ def test_joints_of_one_name_are_numbered(core):
     nodes = core("gltf.nodes").Nodes(document)
     found = armature.find_armatures(document, nodes, armature.read_skins(document))
     assert [name for each in found for name in each.skeleton.names][:1] == ["a"]
-    assert armature._names(nodes, range(6)) == [
+    assert armature.unique_names(names) == [
         "a",
         "a.001",
         "a.001.001",
