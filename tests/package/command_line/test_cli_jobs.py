@@ -140,16 +140,6 @@ def test_resume(main, place, capsys):
     assert "3 files: 0 done, 3 already done, 0 failed" in capsys.readouterr().out
 
 
-def apart(place, glb, name):
-    """Writes a .gltf whose buffer and image are separate files."""
-    (place / "data.bin").write_bytes(glb.blob)
-    (place / "skin.png").write_bytes(b"png")
-    glb.json["buffers"][0] |= {"uri": "data.bin", "byteLength": len(glb.blob)}
-    glb.json["images"] = [{"uri": "skin.png"}]
-    head = {key: value for key, value in glb.json.items() if value != []}
-    (place / name).write_text(json.dumps(head))
-
-
 @pytest.mark.parametrize(
     ("words", "changed"),
     [
@@ -160,8 +150,12 @@ def apart(place, glb, name):
     ],
 )
 def test_resume_sees_the_files_of_a_file(main, place, words, changed):
-    apart(place, plain(), "in.gltf")
-    bare = Glb()
+    glb, bare = plain(), Glb()
+    (place / "data.bin").write_bytes(glb.blob)
+    (place / "skin.png").write_bytes(b"png")
+    glb.json["buffers"][0] |= {"uri": "data.bin", "byteLength": len(glb.blob)}
+    head = {key: value for key, value in glb.json.items() if value != []}
+    (place / "in.gltf").write_text(json.dumps(head | {"images": [{"uri": "skin.png"}]}))
     bare.node(mesh=bare.mesh(bare.primitive(TRIANGLES, skinned=False)))
     bare.write(place / "bare.glb")
     (place / "parts.json").write_text('{"parts": []}')
