@@ -30,8 +30,6 @@ LONG=(
   # Tests of the values of whole solves. test_properties.py and test_fuzz.py make one solve of each
   # kind on small shapes. Stops and failing allocations are tested in test_clean_up.py.
   test_response.py test_clothes.py test_same_character.py test_doubts.py test_predicted.py test_api.py
-  test_aggregates.py::test_{stopped_and_gone_on,as_good_as_without_a_coarse_mesh,beside_a_body}
-  test_aggregates.py::test_{parts_found_before_the_last_stage_are_one_row,the_same_on_any_number_of_threads}
   test_symmetry.py::test_map_of_a_body_that_is_off_smoothly
   test_transfer.py::test_matches_by_hand test_transfer_shapes.py::test_follows_the_nearest_point_and_turns
   test_bendy.py::test_weights_are_good_and_better_than_those_of_the_start test_smoothing.py::test_on_levels
@@ -41,7 +39,6 @@ LONG=(
   # Tests of the values of solves that other tests of the same file also make.
   test_sheets.py::test_strain_is_at_most_19_twentieths_of_that_of_heat
   test_inner_bones.py::test_eyes_move_nothing_else
-  test_aggregates.py::test_locked_plates_stay_free  # test_what_stays_free makes its solver
   test_mirror_reuse.py::test_both_halves_are_as_if_each_was_visited
   test_smoothing.py::test_weights_are_smooth_there_and_hardly_change_elsewhere
   test_joints.py::test_{symmetry_is_kept_to_the_bit,derivatives_are_those_of_the_energy}

@@ -73,10 +73,10 @@ def call(
     """Runs a command on a file. target: its output, for compare a folder. picture: the file of
     --picture. Returns {"exit_code", "messages"}, and the entries of its report, shortened.
     "details" is the path of the whole report. Raises Refused."""
-    if picture and (os.path.isdir(_local(picture)) or not Path(picture).suffix):
-        raise Refused(f"{picture}: is a folder; specify the file to write")
-    for word in filter(NO_WORD.search, words):
-        raise Refused(f"{word!r} is not an option of the tool")
+    if picture:
+        _refuse_folder(picture, not Path(picture).suffix)
+    for name in filter(NO_WORD.search, words):
+        raise Refused(f"{name!r} is not an option of the tool")
     drawn = ["--picture", picture] if picture else []
     module = _module(_local(source))
     to = _output(target, command == "compare") if target or command != "check" else []
@@ -127,10 +127,14 @@ def _report(path: Path) -> dict[str, Any]:
 def _output(target: str, is_folder: bool) -> list[str]:
     """The words for an output. For a file, the commands also accept a folder, but nobody would know
     the file's name."""
-    folder = os.path.isdir(_local(target)) or target.endswith(("/", os.sep))
-    if folder and not is_folder:
-        raise Refused(f"{target}: is a folder; specify the file to write")
+    if not is_folder:
+        _refuse_folder(target, target.endswith(("/", os.sep)))
     return ["--output", target]
+
+
+def _refuse_folder(target: str, is_named_so: bool) -> None:
+    if is_named_so or os.path.isdir(_local(target)):
+        raise Refused(f"{target}: is a folder; specify the file to write")
 
 
 def repeated(flag: str, values: Sequence[str]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Tells whether a skeleton has the size, the axes and the place of its mesh, and if not, why.
+"""Decides whether a skeleton has the size, the axes and the place of its mesh, and if not, why.
 
 Generated rigs and files in other units often differ from the mesh by one transform. The weights of
 such a pair are useless, although nothing is wrong with the mesh or the skeleton alone. A skeleton

@@ -25,7 +25,7 @@ class MeshView(ABC):
     """result: the drawing computed for the object `name`, or None; message: the reason if None. A
     kind of view defines whether the mesh may be read now (ready), the computation (work), and how
     to draw its result on the object (draw_result). It stores the data that was read from the mesh
-    as its source. While it is on, it hears of changes of the scene (scene_changed).
+    as its source. While it is on, scene_changed() is called after each change of the scene.
     """
 
     def __init__(self, setting):

@@ -1,4 +1,4 @@
-"""A generated mesh in Blender, a double shell: Check Weights tells how far it opens. test_shells.py
+"""A generated mesh in Blender, a double shell: Check Weights says how far it opens. test_shells.py
 tests all faults of generated meshes."""
 
 import bpy
