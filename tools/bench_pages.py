@@ -30,7 +30,7 @@ ABSENT = "-"
 KNOWN_OLD = {
     "check": "of 0.3.0: faults of artists' weights and of bone heat, which did not change",
     "heard": "of 0.3.0: the longest delay until Esc, which tests also ask",
-    "heat": "of 0.3.0: times on a quiet machine; one press then runs the same kernels",
+    "heat": "of 0.3.0: times, made on a quiet machine",
     "looks": "of 0.3.0: pictures beside bone heat and artists",
     "outside": "of 0.3.0: needs files that are not in this repository",
     "peers": "of 0.3.0: other tools did not change; Firmness was 12",

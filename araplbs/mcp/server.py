@@ -351,7 +351,7 @@ def main(argv: list[str]) -> int:
     sys.stdin = io.TextIOWrapper(io.BufferedReader(requests), encoding="utf-8")
     try:
         server.run()
-    except Exception:  # of older versions of mcp, which answer although nobody listens
+    except Exception:  # of older versions of mcp, which answer although the client is gone
         if not requests.left.is_set():
             raise
     return 0

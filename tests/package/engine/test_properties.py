@@ -222,7 +222,7 @@ def patient_threads():
 
 @pytest.mark.parametrize("case", [name for name in CASES if name not in HEARD])
 def test_written_to_by_a_thread(case, patient_threads):
-    """The arrays are read before the GIL is released: what a thread writes then changes nothing."""
+    """The arrays are read before the GIL is released: a thread that writes then changes nothing."""
     problem = problem_of(case, SMALL)
     if "poses" in problem:
         problem["poses"] = problem["poses"][:4].copy()
