@@ -71,7 +71,7 @@ class GltfCharacter:
     @property
     def vertices(self) -> Floats:
         """The vertices, (n, 3). Each access returns a new array."""
-        return join_meshes(self._character.meshes)[0]
+        return np.concatenate([mesh.vertices for mesh in self._character.meshes])
 
     @property
     def triangles(self) -> Integers:

@@ -36,4 +36,4 @@ def found_in(keys: Integers, ordered: Integers) -> tuple[Integers, Bools]:
     """Returns (index of each key in the ascending keys `ordered`, whether it is there). The index
     of a key that is not there is arbitrary."""
     places = np.minimum(np.searchsorted(ordered, keys), max(len(ordered) - 1, 0))
-    return places, ordered[places] == keys if len(ordered) else np.zeros(len(keys), bool)
+    return places, ordered[places] == keys if len(ordered) else np.zeros(keys.shape, bool)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..base.arrays import Bools, Floats, Integers, components, found_in
+from ..base.arrays import Bools, Floats, Integers, components, found_in, ranges
 from ..base.engine import engine
 from ..base.extent import size_of, triangle_areas, triangle_normals
 
@@ -284,7 +284,7 @@ def _near(points: Floats, mesh: Integers, width: float) -> Integers:
         own = np.flatnonzero(known & (sizes * sizes[at] > (shift == 0)))
         counts = sizes[own] * sizes[at[own]]
         which = np.repeat(own, counts)
-        within = np.arange(len(which)) - np.repeat(np.cumsum(counts) - counts, counts)
+        within = ranges(np.zeros_like(counts), counts)
         a = order[begin[which] + within // sizes[at[which]]]
         b = order[begin[at[which]] + within % sizes[at[which]]]
         x, y, z = (points[a] - points[b]).T

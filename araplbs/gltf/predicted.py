@@ -113,10 +113,7 @@ def _give(
     by `shares` (n, k), with bone numbers mapped by `bones`."""
     skinned, width = character.skinned[number], own.shape[1]
     asked = own.ravel()
-    counts = np.diff(rows.start)[asked]
-    place = np.repeat(np.arange(len(asked)), counts)
-    within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-    entries = np.repeat(rows.start[asked], counts) + within
+    place, entries = rows.entries_of(asked)
     named = bones[rows.bones[entries]]
     values = rows.weights[entries] * shares.ravel()[place]
     keep = (named >= 0) & (values > 0)

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ..base.arrays import Bools, Floats, Integers
+from ..base.arrays import Bools, Floats, Integers, found_in
 from ..base.extent import size_of
 from .bone_distances import close_pairs
 from .skeleton import Skeleton
@@ -313,9 +313,7 @@ def _is_in(keys: Integers, wanted_keys: Integers) -> Bools:
     is_last = last[keys & LAST]
     last_keys = keys[is_last]
     if len(last_keys):
-        ordered = np.sort(wanted_keys)
-        indices = np.minimum(np.searchsorted(ordered, last_keys), len(ordered) - 1)
-        is_last[is_last] = ordered[indices] == last_keys
+        is_last[is_last] = found_in(last_keys, np.sort(wanted_keys))[1]
     return is_last
 
 

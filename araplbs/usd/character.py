@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base.arrays import Bools, Floats, Integers
+from ..base.arrays import Bools, Floats, Integers, ranges
 from ..base.refusal import Refused
 from ..character.mesh import Mesh
 from ..gltf.armature import AXES, LEAST_LENGTH, bone_lengths
@@ -234,7 +234,7 @@ def _fans(corners: Integers, sizes: Integers) -> Integers:
     first = np.cumsum(sizes) - sizes
     count = np.maximum(sizes - 2, 0)
     face = np.repeat(np.arange(len(sizes)), count)
-    k = np.arange(len(face)) - np.repeat(np.cumsum(count) - count, count)
+    k = ranges(np.zeros_like(count), count)
     at = np.stack([first[face], first[face] + k + 1, first[face] + k + 2], axis=1)
     return corners[at].reshape(-1, 3)
 

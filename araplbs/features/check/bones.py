@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...base.arrays import Floats, Index, Integers
+from ...base.arrays import Floats, Index, Integers, found_in
 from ...measures.doubtful_parts import doubtful_parts, name_of_part
 from ...skeleton.bone_names import is_control_name
 from .findings import Finding
@@ -106,8 +106,8 @@ def bones_outside(look: Inspected) -> Iterator[Finding]:
     outside = found & (out > LEAST_OUTSIDE * look.size)
     keys = look.of_vertex * len(totals) + look.rows.bones
     wanted = corners * len(totals) + bones[:, None]
-    at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-    lost = found & (heights < 0).all(axis=0) & (keys[at] != wanted).all(axis=(0, 2))
+    _at, known = found_in(wanted, keys)
+    lost = found & (heights < 0).all(axis=0) & (~known).all(axis=(0, 2))
     for k in np.flatnonzero(outside | lost):
         entries = np.flatnonzero(look.rows.bones == bones[k])
         share = look.shares[entries]

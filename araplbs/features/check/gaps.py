@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...base.arrays import Bools, Floats, Index, Integers
-from .quantities import connected, counted, ramp
+from ...base.arrays import Bools, Floats, Index, Integers, components
+from .quantities import counted, ramp
 
 if TYPE_CHECKING:
     from .findings import Finding
@@ -116,7 +116,7 @@ def _hangs_together(look: Inspected, entries: Integers) -> Bools:
     """Mask of the entries that are connected to the bone's main region, which may be a loose part
     next to the bone."""
     parts = look.parts
-    group = connected(int(parts.max(initial=0)) + 1, parts[look.links])[parts]
+    group = components(int(parts.max(initial=0)) + 1, parts[look.links])[parts]
     good = np.zeros(len(entries), bool)
     for bone in np.unique(look.rows.bones[entries]):
         own = look.rows.bones == bone

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ...base.arrays import Bools, Floats, Index, Integers
+from ...base.arrays import Bools, Floats, Index, Integers, components
 from ...base.engine import engine
-from ...base.extent import size_of
+from ...base.extent import size_of, triangle_areas
 from ...base.progress import Listener, Progress
 from ...character.mesh_faults import Shell, Surface, find_islands, find_shells, noise
 from ...character.problem import Problem
@@ -21,7 +21,7 @@ from ...skeleton.poses import Poses
 from ...skeleton.skeleton import hanging
 from ...skeleton.symmetry import on_one_side, reflected
 from .findings import Finding
-from .quantities import connected, factors
+from .quantities import factors
 
 # The strain of the smallest collapse that counts, in one pose. Stretch that counts causes more
 # strain. Triangles with less strain, summed over the poses, are skipped.
@@ -316,8 +316,7 @@ class Inspected:
     @cached_property
     def areas(self) -> Floats:
         """Areas of the triangles, (f,)."""
-        a, b, c = (self.vertices[self.triangles[:, k]] for k in range(3))
-        return np.linalg.norm(np.cross(b - a, c - a), axis=1) / 2
+        return triangle_areas(self.vertices, self.triangles)
 
     @cached_property
     def area(self) -> float:
@@ -344,7 +343,7 @@ class Inspected:
         corners = place[self.triangles[a & b | b & c | c & a]]
         pairs = np.concatenate([corners[:, [0, 1]], corners[:, [1, 2]], corners[:, [2, 0]]])
         pairs = np.concatenate([pairs, place[self.edges]])
-        label = connected(int(same.max()) + 1, pairs[(pairs >= 0).all(1)])[place[ids]]
+        label = components(int(same.max()) + 1, pairs[(pairs >= 0).all(1)])[place[ids]]
         order = np.argsort(label, kind="stable")
         return np.split(ids[order], np.flatnonzero(np.diff(label[order])) + 1)
 
@@ -376,10 +375,7 @@ class Inspected:
     def entries(self, vertices: Integers) -> tuple[Integers, Integers]:
         """Returns (index in `vertices`, entry of the rows) for each entry of these vertices, row by
         row."""
-        sizes = np.diff(self.rows.start)[vertices]
-        rows = np.repeat(np.arange(len(vertices)), sizes)
-        within = np.arange(len(rows)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        return rows, self.rows.start[vertices][rows] + within
+        return self.rows.entries_of(vertices)
 
     def leading(self, vertices: Integers, but: Index = -1) -> int:
         """The bone with the most weight over these vertices, ignoring the bone `but`."""

@@ -90,9 +90,7 @@ def reaching_bones(problem: Problem, before: SparseWeights, after: SparseWeights
     parents = problem.skeleton.parents
     hangs_on, count = hanging(parents), len(parents)
     sizes = np.diff(before.start)[after.vertices]
-    entry = np.repeat(np.arange(len(sizes)), sizes)  # of `after`, for each earlier entry there
-    old = before.start[after.vertices][entry] + np.arange(len(entry))
-    old -= np.repeat(np.cumsum(sizes) - sizes, sizes)
+    entry, old = before.entries_of(after.vertices)  # of `after`, for each earlier entry there
     with_it = hangs_on[before.bones[old], after.bones[entry]]
     had = np.bincount(entry, before.weights[old] * with_it, len(sizes))
     foreign = (sizes > 0) & (had < FOREIGN)

@@ -4,30 +4,13 @@ from typing import Any
 
 import numpy as np
 
-from ...base.arrays import Floats, Integers
+from ...base.arrays import Floats
 
 
 def ramp(value: float, limits: tuple[float, float], least: float = 0.2) -> float:
     """Maps a value to a severity: `least` at the first limit, 1 at the second."""
     first, last = limits
     return float(np.clip(least + (1 - least) * (value - first) / (last - first), 0, 1))
-
-
-def connected(count: int, pairs: Integers) -> Integers:
-    """The lowest member of the connected component of each element, (count,). The pairs (k, 2) are
-    connected."""
-    label = np.arange(count)
-    while len(pairs):
-        low = np.minimum(label[pairs[:, 0]], label[pairs[:, 1]])
-        before = label.copy()
-        np.minimum.at(label, label[pairs[:, 0]], low)
-        np.minimum.at(label, label[pairs[:, 1]], low)
-        label = label[label]
-        if (label == before).all():
-            break
-    while (label[label] != label).any():
-        label = label[label]
-    return label
 
 
 def share_of(values: Floats, share: float) -> Any:

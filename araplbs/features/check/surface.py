@@ -10,6 +10,7 @@ import numpy as np
 
 from ...base.arrays import Bools, Floats, Integers
 from ...base.engine import engine
+from ...base.extent import triangle_normals, vertex_sums
 from .inspected import COVERED, TOUCHES
 from .quantities import counted, ramp, share_of
 
@@ -99,8 +100,7 @@ def _regions_of(
 def _around_limbs(look: Inspected, bad: Bools, corners: Integers, region: Integers) -> Bools:
     """The bad triangles (p, t) without folds. The triangles of a region that are bad in the same
     pose are a fold if most of their area faces one direction."""
-    a, b, c = (look.vertices[corners[:, k]] for k in range(3))
-    faces = np.cross(b - a, c - a)
+    faces = triangle_normals(look.vertices, corners)
     areas = np.linalg.norm(faces, axis=1)
     around = bad.copy()
     for pose in range(len(bad)):
@@ -152,16 +152,6 @@ def loose_parts(look: Inspected) -> Iterator[Finding]:
         yield from look.finding("LOOSE_PART", severity, vertices, value, words, bone, pose)
 
 
-def vertex_normals(vertices: Floats, triangles: Integers) -> Floats:
-    """Area-weighted sums of the triangle normals, (n, 3)."""
-    a, b, c = (vertices[triangles[:, k]] for k in range(3))
-    flat = np.cross(b - a, c - a)
-    corners = triangles.ravel()
-    return np.column_stack(
-        [np.bincount(corners, np.repeat(flat[:, k], 3), len(vertices)) for k in range(3)]
-    )
-
-
 def intersections(look: Inspected) -> Iterator[Finding]:
     """Finds INTERSECTION: vertices that lie below another part at rest and emerge from it in a
     pose."""
@@ -174,8 +164,9 @@ def intersections(look: Inspected) -> Iterator[Finding]:
     if not len(under):
         return
     rest = look.vertices[corners[under]]
-    facing = np.cross(rest[:, 1] - rest[:, 0], rest[:, 2] - rest[:, 0])
-    own = vertex_normals(look.vertices, look.triangles)[under]
+    facing = triangle_normals(look.vertices, corners[under])
+    normals = triangle_normals(look.vertices, look.triangles)
+    own = vertex_sums(look.triangles, normals, len(look.vertices))[under]
     long = np.linalg.norm(facing, axis=1) * np.linalg.norm(own, axis=1)
     to = look.vertices[under] - np.einsum("kci,kc->ki", rest, at[under])
     under = under[((facing * own).sum(1) > ALIKE * long) & ((facing * to).sum(1) < 0)]

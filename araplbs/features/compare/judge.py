@@ -12,6 +12,7 @@ import numpy as np
 
 from ...base.arrays import Floats
 from ...base.engine import engine
+from ...base.extent import triangle_areas
 from ...base.progress import Progress
 from ...character.problem import Problem
 from ...measures.armature_modifier import pose_linearly
@@ -119,8 +120,7 @@ class Judge:
             skeleton.deform,
         )
         self.part = part_of_triangles(self.triangles, self.parts, bones, len(skeleton.names))
-        a, b, c = self.points[self.triangles].swapaxes(0, 1)
-        self.area = np.linalg.norm(np.cross(b - a, c - a), axis=1) / 2
+        self.area = triangle_areas(self.points, self.triangles)
         self.views = _views(case)
 
     def __call__(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...base.arrays import Bools, Floats, Integers
+from ...base.arrays import Bools, Floats, Integers, ranges
 from ...base.engine import engine
 from ...model.sparse_weights import dense_of, sparse_of
 from ...skeleton.skeleton import Skeleton
@@ -136,8 +136,7 @@ def _rings(corners: Integers, triangles: Integers, count: int) -> tuple[Integers
     start = np.searchsorted(triangles.ravel()[order], np.arange(count + 1))
     sizes = np.diff(start)[corners.ravel()]
     owners = np.repeat(np.repeat(np.arange(len(corners)), 3), sizes)
-    within = np.arange(len(owners)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    near = order[np.repeat(start[corners.ravel()], sizes) + within] // 3
+    near = order[ranges(start[corners.ravel()], sizes)] // 3
     pairs = np.unique(owners * len(triangles) + near)
     return pairs // len(triangles), pairs % len(triangles)
 
