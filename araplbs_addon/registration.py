@@ -4,23 +4,24 @@ from pathlib import Path
 
 import bpy
 
-from . import cli, features, window
+from . import cli, features, operators
 from .blender.data import edits
 from .blender.read import control_bones, read_armature
 from .blender.write import deform_flags
 from .languages import translate
+from .operators.guard import guarded
+from .panels import bones_panel, menus, overlay
+from .panels.classes import CLASSES as PANELS
 from .parts import begin, end, is_part
 from .preferences import ARAPLBS_preferences
-from .ui import bones_panel, menus, overlay, panels
-from .window.guard import guarded
 
 CLASSES = (
     ARAPLBS_preferences,
     edits.ARAPLBS_edit,
     edits.ARAPLBS_mesh,
-    *window.classes(),
+    *operators.classes(),
     *features.classes(),
-    *panels.CLASSES,
+    *PANELS,
 )
 
 # Registered after the classes and unregistered before them.
@@ -30,7 +31,7 @@ PARTS = (
     control_bones,
     deform_flags,
     edits,
-    *window.parts(),
+    *operators.parts(),
     *filter(is_part, features.modules()),
     bones_panel,
     menus,

@@ -33,15 +33,15 @@ PICTURES = (
     ("joints-panel", VIEW, "joints_panel"),
     ("joints-arm", VIEW, "joint_ghosts"),
 )
-# The files, relative to ui/, that draw the content of each picture or contain its sentences.
+# The files, relative to panels/, that draw the content of each picture or contain its sentences.
 DRAWN_BY = {
-    "first_screen": ("panel.py",),
-    "first_result": ("panel.py", "result_box.py"),
+    "first_screen": ("main_panel.py",),
+    "first_result": ("main_panel.py", "result_box.py"),
     "first_session": ("session_box.py", "../features/edits/tools.py"),
     "check": ("check_panel.py", "../../araplbs/features/check/kinds.py"),
     "control_bones": ("bones_panel.py",),
     "joints_panel": ("../features/joints/panel.py",),
-    "joint_ghosts": ("../window/live_operator.py",),
+    "joint_ghosts": ("../operators/live_operator.py",),
 }
 WORDS = MANUAL / "pictures.json"
 TEXTS = {"text", "title"}  # arguments
@@ -54,7 +54,7 @@ def words(picture):
 
     found = set()
     for file in DRAWN_BY[picture]:
-        for node in ast.walk(ast.parse((ROOT / "araplbs_addon/ui" / file).read_text("utf-8"))):
+        for node in ast.walk(ast.parse((ROOT / "araplbs_addon/panels" / file).read_text("utf-8"))):
             if isinstance(node, ast.keyword) and node.arg in TEXTS:
                 found |= _constants(node.value)
             elif isinstance(node, ast.Assign):

@@ -40,7 +40,7 @@ ELSEWHERE = (
         "araplbs/reports/problem_report.py",
         "blender/data/restart.py",
         "araplbs/blender",
-        "window/command.py",
+        "operators/command.py",
     ),
 )
 # Files in which lines for users are put together from parts.
@@ -53,7 +53,7 @@ SENTENCES = (
     *("blender/poses/pose_sources.py", "blender/read/targets.py", "blender/rig/rig_poses.py"),
     *("araplbs/skeleton/bone_evidence.py", "araplbs/character/control_bones.py"),
     *("araplbs/base/refusal.py", "araplbs/base/faults.py"),
-    *("araplbs/solvers", "blender/data", "blender/read", "window", "ui"),
+    *("araplbs/solvers", "blender/data", "blender/read", "operators", "panels"),
 )
 MADE = {"Sentence", "counted"}  # araplbs/base/sentence.py
 REFUSALS = {"Refused", "Changed", "BadOption", "NotLoaded", "NothingNew", "NothingToRemove"}

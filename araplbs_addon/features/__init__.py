@@ -5,7 +5,7 @@ A folder contains some of task.py (read, solve, apply), operator.py, live.py (a 
 panel.py. New modules are found by modules(). A module declares:
   CLASSES                   the classes to register, in this order
   COMMAND                   its part of the command line, if any
-  places, icon of a class   its entries in menus and panels (window/menu_entries.py)
+  places, icon of a class   its entries in menus and panels (operators/menu_entries.py)
   PROPERTIES, HANDLERS      of Blender's types, and for its events (parts.py)
   register(), unregister()  anything else, if any; after CLASSES, and before
   forget()                  discards what belongs to the open file (parts.py)

@@ -9,7 +9,7 @@ from bpy.types import Operator
 from ...blender.read.read_mesh import group_entries
 from ...blender.write.select_region import select_vertices
 from ...languages.translate import inform
-from ...window.menu_entries import Placed
+from ...operators.menu_entries import Placed
 
 MOST = 4  # influences
 

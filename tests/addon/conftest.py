@@ -61,6 +61,6 @@ def empty_scene():
 @pytest.fixture(autouse=True)
 def no_session_is_left():
     yield
-    session = sys.modules.get(f"{MODULE}.window.session")
+    session = sys.modules.get(f"{MODULE}.operators.session")
     if session:
         session.end_session()

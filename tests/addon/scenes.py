@@ -237,7 +237,7 @@ def rotation(degrees, axis):
 
 
 def look(view):
-    """The result of a view of window/mesh_view.py after its required number of updates."""
+    """The result of a view of operators/mesh_view.py after its required number of updates."""
     for _ in range(3):
         view._changed = 0.0
         view.look(bpy.context)

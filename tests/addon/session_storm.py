@@ -171,7 +171,7 @@ class Storm:
         """Loads a file as a window does, which ends the operator and its session."""
         path = self.folder / "storm.blend"
         if self.draw.random() < 0.3 and "save" in " ".join(self.done) and path.exists():
-            addon("window.session").end_session()
+            addon("operators.session").end_session()
             bpy.ops.wm.open_mainfile(filepath=str(path))
 
     def other_scene(self, _name):
@@ -286,4 +286,4 @@ def check(session, storm, expected):
     changes = without_weights(changes, *free)
     assert not changes, f"{storm.done}, {session.message}: {list(changes.items())[:5]}"
     assert not [mesh.name for mesh in bpy.data.meshes if mesh.araplbs.session]
-    assert not addon("window.session").current_session()
+    assert not addon("operators.session").current_session()

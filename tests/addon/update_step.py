@@ -55,7 +55,7 @@ def example():
         tube.vertex_groups.new(name=str(k)).add(PINNED if k else range(9), 0.2, "REPLACE")
     select(tube)
     pressed = bpy.ops.object.araplbs_select_crowded()
-    menus = importlib.import_module(f"{MODULE}.ui.menus")
+    menus = importlib.import_module(f"{MODULE}.panels.menus")
     rows = menus.entries(menus.CLASSES, "VIEW3D_PT_araplbs_export")
     return {
         "pressed": [*pressed],

@@ -60,7 +60,7 @@ def doors_of_sidebar(ui):
 def undrawn():
     """A session does not draw the window at each of its steps, because the search for doors takes a
     while."""
-    live = scenes.addon("window.live_operator")
+    live = scenes.addon("operators.live_operator")
     before, live.redraw_views = live.redraw_views, lambda: None
     try:
         yield
@@ -137,7 +137,7 @@ class Watched:
 
     def __enter__(self):
         self.ended, self.asked, self.drawn, self.opened = [], [], set(), []
-        self._guard, self._undo = scenes.addon("window.guard"), []
+        self._guard, self._undo = scenes.addon("operators.guard"), []
         self.refused, self._sentence = [], self._guard.sentence
         self._put(self._guard, "_call", self._call)
         self._put(self._guard, "sentence", self._note_refusal)

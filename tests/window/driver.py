@@ -109,7 +109,7 @@ def held():
     """In a `with` block, the thread of an operator's task does not finish. It waits at its first
     report of progress until it is cancelled or the block ends. Other threads, such as that of the
     pictures in the Result box, continue, because nobody cancels them."""
-    work, begun = scenes.addon("window.work"), []
+    work, begun = scenes.addon("operators.work"), []
     before = work.Worker
 
     class Held(before):
@@ -130,7 +130,7 @@ def held():
 @contextmanager
 def slow_reading():
     """In a `with` block, operators read two steps per turn, by a clock that counts its queries."""
-    work, ticks = scenes.addon("window.work"), itertools.count()
+    work, ticks = scenes.addon("operators.work"), itertools.count()
     before = work.time
     work.time = SimpleNamespace(monotonic=lambda: next(ticks) * work.STEP / 2)
     try:
@@ -215,7 +215,7 @@ class Draws:
 
 
 def session():
-    return scenes.addon("window.session").current_session()
+    return scenes.addon("operators.session").current_session()
 
 
 def clear():

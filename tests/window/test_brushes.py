@@ -162,7 +162,7 @@ def test_smooth_weights(ui):
 
 def drawn_points(ui):
     """Vertices of the active edit and its image, as drawn by the next redraw."""
-    overlay, found = scenes.addon("ui.overlay"), []
+    overlay, found = scenes.addon("panels.overlay"), []
     draw = overlay._draw_item
     overlay._draw_item = lambda _context, mesh, item, points: found.append(
         np.flatnonzero(scenes.addon("blender.data.edits").read_values(mesh, item))

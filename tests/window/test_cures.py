@@ -10,7 +10,7 @@ from test_result_views import alone, at_hand, weighted_twice
 
 def lines(layout, context, outcome):
     """The lines of the Result box, with their buttons."""
-    box = scenes.addon("ui.result_box")
+    box = scenes.addon("panels.result_box")
     box._draw_gains(context, layout, outcome)
     for index, note in enumerate(outcome.notes):
         box._draw_note(context, layout, index, note)
@@ -25,7 +25,7 @@ def test_cures_are_one_click_away(ui):
     newest_only()
     _rig, meshes = yield from weighted_twice(ui)
     outcome = at_hand()
-    report = scenes.addon("window.last_report").report_of(bpy.context.scene)
+    report = scenes.addon("operators.last_report").report_of(bpy.context.scene)
     body = max(meshes, key=lambda ob: len(ob.data.vertices))
     body.vertex_groups[0].lock_weight = True
     control = {"spine": "SERVED"}

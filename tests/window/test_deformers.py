@@ -26,7 +26,7 @@ def test_the_preview_is_drawn_follows_and_goes(ui):
     for name in ("middle", "upper"):
         bones[name].rotation_mode = "XYZ"
         bones[name].rotation_euler = 0.7, 0.9, 0
-    view, manager = scenes.addon("window.deformer_view").view, bpy.context.window_manager
+    view, manager = scenes.addon("operators.deformer_view").view, bpy.context.window_manager
     with Draws() as draws:
         yield from open_sidebar(ui)
         show(ui)

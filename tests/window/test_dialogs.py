@@ -10,7 +10,7 @@ MENU = "VIEW3D_MT_object_parent"
 
 def open_from_menu(ui, kind, menu):
     """Opens the menu and presses the entry of the operator class; our entries are the last ones."""
-    menus, placed = scenes.addon("ui.menus"), scenes.addon("window.menu_entries")
+    menus, placed = scenes.addon("panels.menus"), scenes.addon("operators.menu_entries")
     ours = placed.entries(menus.CLASSES, menu)
     ui.event("MOUSEMOVE", "NOTHING")
     yield 3
@@ -96,7 +96,7 @@ def test_compare_methods_passes_refusals_on(ui):
 def test_the_popover_that_started_a_comparison_closes(ui):
     """A click where it was open reaches nothing of it."""
     _before, page = character(ui, "from-popover")
-    panel = scenes.addon("ui.check_panel").VIEW3D_PT_araplbs_check
+    panel = scenes.addon("panels.check_panel").VIEW3D_PT_araplbs_check
     found, draw = scenes.addon("features.check.findings_list").found, panel.draw
 
     def one_button(drawn, _context):

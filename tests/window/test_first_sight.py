@@ -167,7 +167,7 @@ def test_first_in_weight_paint(ui):
     yield 8
     ui.picture("first-session")
     assert session().frame.iterations == 0, "nothing moves before something is asked for"
-    view = scenes.addon("window.error_view").view
+    view = scenes.addon("operators.error_view").view
     bpy.context.window_manager.araplbs_errors = "BONES"
     colors = len(meshes[0].data.vertices), 3  # what other tests have seen may be shown before
     yield from wait_until(lambda: view.result is not None and view.result.shape == colors)

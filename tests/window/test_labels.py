@@ -11,7 +11,7 @@ import scenes
 import test_doors
 from driver import open_sidebar, region
 
-sidebar = scenes.addon("window.sidebar")
+sidebar = scenes.addon("operators.sidebar")
 translated = scenes.addon("languages.translate").translated
 LANGUAGES = ("en_US", "de_DE", "es", "fr_FR", "ja_JP", "ko_KR", "zh_HANS")
 ROOMS = [room for room in (*test_doors.TAB, *test_doors.BELOW) if room[0] != "preset"]
@@ -26,7 +26,7 @@ class Trees:
     def __enter__(self):
         self.found, self._before = [], []
         self.begun = self.ended = 0  # a draw() that fails does not end
-        for kind in scenes.addon("ui.panels").CLASSES:
+        for kind in scenes.addon("panels.classes").CLASSES:
             name = "draw_item" if issubclass(kind, bpy.types.UIList) else "draw"
             self._before.append((kind, name, getattr(kind, name)))
             setattr(kind, name, self._watched(kind, getattr(kind, name), name == "draw_item"))

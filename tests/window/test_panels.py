@@ -16,7 +16,7 @@ def panels():
     """(the first panel, those below it) of the tab."""
     found = [
         kind
-        for kind in scenes.addon("ui.panels").CLASSES
+        for kind in scenes.addon("panels.classes").CLASSES
         if getattr(kind, "bl_category", "") == "Auto-weight"
     ]
     return found[0], found[1:]
@@ -67,7 +67,7 @@ def looks():
 def test_every_panel_open(ui):
     tube, rig = yield from set_up(ui)
     _first, others = panels()
-    expert = scenes.addon("ui.expert_panel")
+    expert = scenes.addon("panels.expert_panel")
     preferences = bpy.context.preferences.addons["bl_ext.user_default.araplbs"].preferences
     preferences.expert = True
     for kind in others:

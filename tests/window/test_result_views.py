@@ -20,7 +20,7 @@ ROW_Y, POSE, EYE = 46, 24, 44
 @contextmanager
 def alone(part):
     """The first panel shows only this part of the Result box: part(layout, context, outcome)."""
-    panel = scenes.addon("ui.panel")
+    panel = scenes.addon("panels.main_panel")
     kind = panel.VIEW3D_PT_araplbs
     before = kind.draw
 
@@ -67,11 +67,11 @@ def test_result_box_shows_it(ui):
     assert len(names) == 4 and all(each.pictures[0] is not None for each in outcome.seen), names
     assert strip._made[-1][0] is outcome and all(all(both) for both in strip._made[-1][2])
     manager, view = bpy.context.window_manager, ui.area().spaces.active.region_3d
-    with alone(scenes.addon("ui.result_box")._draw_sets):
+    with alone(scenes.addon("panels.result_box")._draw_sets):
         yield from still(ui)
         yield from click(ui, inside(ui, "UI", (EYE, ROW_Y)))
         assert manager.araplbs_errors == "POSES", "one click to the colors of stretch"
-        colors = scenes.addon("window.error_view").view
+        colors = scenes.addon("operators.error_view").view
         yield from wait_until(lambda: colors.result is not None)
         yield from still(ui)
         ui.picture("result-colors")

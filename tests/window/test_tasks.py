@@ -96,8 +96,11 @@ def test_transfer_again(ui):
     yield from open_sidebar(ui)
     bpy.ops.ed.undo_push(message="set-up")
     before, result = scenes.entries(tube), scenes.addon("features.auto_weight.outcome")
-    first = scenes.addon("ui.panel").VIEW3D_PT_araplbs
-    drawn, first.draw = first.draw, scenes.addon("ui.clothes_panel").VIEW3D_PT_araplbs_clothes.draw
+    first = scenes.addon("panels.main_panel").VIEW3D_PT_araplbs
+    drawn, first.draw = (
+        first.draw,
+        scenes.addon("panels.clothes_panel").VIEW3D_PT_araplbs_clothes.draw,
+    )
     try:
         yield from still(ui)
         buttons = yield from doors.doors_of_sidebar(ui)

@@ -20,9 +20,9 @@ from ...blender.write.all_or_nothing import all_or_nothing
 from ...blender.write.weight_slots import WeightSlot
 from ...blender.write.write_weights import write_weights
 from ...languages.translate import inform
+from ...operators.work import WorkOperator
 from ...preferences import preferred_threads
 from ...task import MEASURING
-from ...window.work import WorkOperator
 from ..check.task import CheckTask
 from .outcome import AFTER, BEFORE, OfOutcome, outcome_at_hand
 from .tasks import measured_gains

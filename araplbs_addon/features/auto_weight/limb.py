@@ -15,13 +15,13 @@ from ...blender.read.pointed import nearest_vertex, ray_of, shares_of
 from ...blender.read.read_armature import read_armature
 from ...blender.read.targets import find_posing
 from ...languages.translate import inform
+from ...operators.drawing import draw_lines
+from ...operators.guard import handing_over
+from ...operators.menu_entries import Placed
+from ...operators.modal_operator import moves_view, show_status
+from ...operators.properties import WeightOptions
+from ...operators.work import WorkOperator, poll_targets
 from ...weighting import WeightingTask
-from ...window.drawing import draw_lines
-from ...window.guard import handing_over
-from ...window.menu_entries import Placed
-from ...window.properties import WeightOptions
-from ...window.window import moves_view, show_status
-from ...window.work import WorkOperator, poll_targets
 from .originals import is_seen
 from .outcome import tell_outcome
 from .tasks import MeasuredWeighting

@@ -26,8 +26,7 @@ from ...blender.data.edits import copy_edits, read_edits, restore_edits
 from ...blender.data.mesh_shape import MeshShape
 from ...blender.data.ours import is_ours, mark_ours
 from ...blender.read.read_mesh import named_entries_in_steps
-from ...weighting import WeightingTask
-from ...window.session import (
+from ...operators.session import (
     ENDED,
     GONE,
     IDLE,
@@ -37,6 +36,7 @@ from ...window.session import (
     remember,
     threads_beside_window,
 )
+from ...weighting import WeightingTask
 from .live_weights import LiveWeights
 
 

@@ -21,7 +21,7 @@ from ...blender.read.targets import find_posing
 from ...blender.write.all_or_nothing import all_or_nothing
 from ...blender.write.write_weights import write_weights
 from ...languages.translate import inform, translated
-from ...window.work import poll_targets
+from ...operators.work import poll_targets
 from .outcome import outcome_at_hand
 
 IDNAME = "object.araplbs_mirror_painted"

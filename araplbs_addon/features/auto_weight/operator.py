@@ -15,10 +15,10 @@ from araplbs.reports.report import summary, summary_of_new
 from bpy.types import Operator
 
 from ...blender.read.targets import find_posing
+from ...operators.command import WHICH, Command
+from ...operators.properties import WeightOptions
+from ...operators.work import WorkOperator
 from ...weighting import WeightingTask
-from ...window.command import WHICH, Command
-from ...window.properties import WeightOptions
-from ...window.work import WorkOperator
 from ..new_vertices.task import NewVerticesTask
 from .originals import is_seen
 from .outcome import tell_outcome

@@ -36,8 +36,8 @@ from ...blender.read.read_mesh import coordinates
 from ...blender.write.part_bone import Choice, PartOfMesh
 from ...blender.write.weight_slots import WeightSlot, WrittenSlot
 from ...languages.translate import inform
-from ...window.session import refuse_session
-from ...window.work import tell
+from ...operators.session import refuse_session
+from ...operators.work import tell
 from .originals import take_originals
 
 MOST = 3  # maximum number of stored outcomes, each of which holds all weights twice

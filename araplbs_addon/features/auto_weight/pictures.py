@@ -16,7 +16,7 @@ from bpy.types import Operator
 from mathutils import Matrix
 
 from ...languages.translate import inform, translated
-from ...window.sidebar import shortened
+from ...operators.sidebar import shortened
 from .outcome import OfOutcome, outcome_at_hand
 from .show_worst import IDNAME as SHOW_WORST
 from .strip import PLAY, icons_of

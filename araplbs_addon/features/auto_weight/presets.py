@@ -12,8 +12,8 @@ from bpy.props import StringProperty
 from bpy.types import Menu, Operator
 
 from ...languages.translate import translated
-from ...window.properties import option_names
-from ...window.settings import settings_of
+from ...operators.properties import option_names
+from ...operators.settings import settings_of
 from .operator import IDNAME
 
 SUBDIR = f"operator/{IDNAME}"

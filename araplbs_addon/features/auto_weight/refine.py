@@ -5,10 +5,10 @@ from bpy.types import Operator
 
 from ...blender.read.targets import find_posing
 from ...languages.translate import inform
+from ...operators.live_operator import LiveOperator, is_over_view
+from ...operators.properties import BoneChoice, OptionProperties, option_properties
+from ...operators.session import RUNNING, after_save, after_undo, before_save, end_session
 from ...weighting import WeightingTask
-from ...window.live_operator import LiveOperator, is_over_view
-from ...window.properties import BoneChoice, OptionProperties, option_properties
-from ...window.session import RUNNING, after_save, after_undo, before_save, end_session
 from .counting import count_problems
 from .live import WeightSession
 from .outcome import latest_outcome, tell_outcome

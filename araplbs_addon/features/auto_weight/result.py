@@ -14,7 +14,7 @@ from ...blender.write.deform_flags import deform_on_again
 from ...blender.write.select_bones import select_bones
 from ...blender.write.select_region import select_region
 from ...languages.translate import inform
-from ...window.session import refuse_session
+from ...operators.session import refuse_session
 from .originals import originals_of
 from .outcome import AFTER, BEFORE, ORIGINAL, OfOutcome, outcome_at_hand
 

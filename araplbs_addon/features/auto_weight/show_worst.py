@@ -7,8 +7,8 @@ from bpy.props import IntProperty
 from bpy.types import Operator
 
 from ...blender.data.views import redraw_views
-from ...window.guard import handing_over
-from ...window.window import moves_view
+from ...operators.guard import handing_over
+from ...operators.modal_operator import moves_view
 from ..check.findings_list import found, quietly
 from ..check.look_at import look_at, places_of, refuse_unseen, vertex_places
 from ..check.show_pose import has_pose, keep_own, pose_as

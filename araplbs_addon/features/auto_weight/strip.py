@@ -9,8 +9,8 @@ from araplbs.reports.worst_poses import SIDE, worst_poses
 from bpy.utils import previews
 
 from ...blender.data.views import redraw_views
+from ...operators.sidebar import LEAST_OF_GRID, panel_room, row_texts, unit
 from ...preferences import preferred_threads
-from ...window.sidebar import LEAST_OF_GRID, panel_room, row_texts, unit
 from .show_worst import IDNAME as SHOW_WORST
 
 PERIOD = 0.1  # seconds between two checks for finished images

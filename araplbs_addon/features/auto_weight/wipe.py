@@ -15,11 +15,11 @@ from ...blender.data.mesh_shape import triangle_vertices
 from ...blender.poses.posed import posed_vertices
 from ...blender.read.read_mesh import coordinates
 from ...languages.translate import translated
+from ...operators.drawing import draw_lines
+from ...operators.error_view import colored
+from ...operators.guard import handing_over
+from ...operators.modal_operator import moves_view, show_status
 from ...preferences import preferred_threads
-from ...window.drawing import draw_lines
-from ...window.error_view import colored
-from ...window.guard import handing_over
-from ...window.window import moves_view, show_status
 from .outcome import AFTER, BEFORE, OfOutcome, outcome_at_hand
 
 IDNAME = "object.araplbs_wipe"

@@ -5,15 +5,15 @@ from araplbs.reports.last_lines import bake_line
 from bpy.types import Operator
 
 from ...languages.translate import inform
-from ...window.command import WHICH, Command
-from ...window.properties import (
+from ...operators.command import WHICH, Command
+from ...operators.properties import (
     BoneChoice,
     OptionProperties,
     option_names,
     split,
 )
-from ...window.sidebar import ARROW
-from ...window.work import WorkOperator, tell
+from ...operators.sidebar import ARROW
+from ...operators.work import WorkOperator, tell
 from .task import BakeTask
 
 IDNAME = "object.araplbs_bake"

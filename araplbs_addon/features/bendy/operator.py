@@ -11,9 +11,9 @@ from bpy.types import Operator
 
 from ...blender.data.bones import selected_bones
 from ...languages.translate import inform, warn
-from ...window.properties import split
-from ...window.session import refuse_session
-from ...window.window import WindowOperator
+from ...operators.modal_operator import ModalOperator
+from ...operators.properties import split
+from ...operators.session import refuse_session
 from .parameters import bendy_bones, convert_in_steps
 from .refusals import refuse_armature
 
@@ -23,7 +23,7 @@ TURN = 0.1  # seconds of work between two turns of the window
 MODES = {"OBJECT", "POSE", "EDIT_ARMATURE"}
 
 
-class OBJECT_OT_araplbs_bendy(WindowOperator, Operator):
+class OBJECT_OT_araplbs_bendy(ModalOperator, Operator):
     """Replace bendy bones with plain bones that have their own vertex groups, for export to \
 games. The bendy bones stay as controls that the new bones follow"""
 

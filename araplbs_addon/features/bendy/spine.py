@@ -21,8 +21,8 @@ from ...blender.read.targets import find_posing
 from ...blender.write.all_or_nothing import all_or_nothing
 from ...blender.write.write_weights import write_weights
 from ...languages.translate import inform
-from ...window.menu_entries import Placed
-from ...window.work import poll_bones
+from ...operators.menu_entries import Placed
+from ...operators.work import poll_bones
 
 IDNAME = "object.araplbs_one_spine"
 

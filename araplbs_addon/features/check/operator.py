@@ -12,9 +12,9 @@ from ...blender.read.targets import find_checked
 from ...blender.write.edit_mode import flush_edit_mode
 from ...blender.write.select_region import select_region
 from ...languages.translate import inform
-from ...window.command import Command, find_read
-from ...window.properties import OptionProperties
-from ...window.work import WorkOperator, tell
+from ...operators.command import Command, find_read
+from ...operators.properties import OptionProperties
+from ...operators.work import WorkOperator, tell
 from .findings_list import found, quietly
 from .look_at import look_at, places_of, view_of
 from .task import CHECKED, CheckTask

@@ -9,7 +9,7 @@ from bpy.types import Operator
 
 from ...blender.poses.pose_rig import PosedRig, posed_frame
 from ...blender.read.control_bones import is_left_out
-from ...window.error_view import view
+from ...operators.error_view import view
 from .findings_list import found, quietly
 from .look_at import OwnView, look_at, places_of, refuse_unseen, space_of
 from .operator import INDEX, OfFinding

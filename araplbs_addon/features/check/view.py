@@ -9,7 +9,7 @@ from bpy_extras import view3d_utils
 
 from ...blender.poses.posed import posed_vertices
 from ...languages.translate import translated
-from ...window.drawing import draw_box, draw_lines, draw_points
+from ...operators.drawing import draw_box, draw_lines, draw_points
 from .findings_list import found
 
 FOUND = (1.0, 0.2, 1.0, 1.0)  # differs from all colors of weights and stretch

@@ -18,14 +18,14 @@ from bpy.types import Operator
 from ...blender.data.views import redraw_views
 from ...blender.read.targets import find_posing
 from ...languages.translate import inform, warn
-from ...window.command import Command, find_read
-from ...window.guard import handing_over
-from ...window.last_report import keep_report
-from ...window.menu_entries import Placed
-from ...window.properties import OptionProperties
-from ...window.settings import ARAPLBS_settings, own_properties
-from ...window.window import close_popovers
-from ...window.work import WorkOperator, poll_targets
+from ...operators.command import Command, find_read
+from ...operators.guard import handing_over
+from ...operators.last_report import keep_report
+from ...operators.menu_entries import Placed
+from ...operators.modal_operator import close_popovers
+from ...operators.properties import OptionProperties
+from ...operators.settings import ARAPLBS_settings, own_properties
+from ...operators.work import WorkOperator, poll_targets
 from .task import CompareTask, comparison_files, write_pages
 
 IDNAME = "object.araplbs_compare"

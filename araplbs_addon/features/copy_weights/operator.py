@@ -12,9 +12,9 @@ from ...blender.read.transfer_targets import (
     find_one_source_in_file,
     make_copy_targets,
 )
-from ...window.command import Command
-from ...window.properties import ListedOptions, option_names
-from ...window.work import WorkOperator
+from ...operators.command import Command
+from ...operators.properties import ListedOptions, option_names
+from ...operators.work import WorkOperator
 from .task import CopyTask
 
 IDNAME = "object.araplbs_copy_weights"

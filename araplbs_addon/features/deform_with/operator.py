@@ -13,9 +13,9 @@ from bpy.types import Operator
 
 from ...blender.data.binding import BONES, CENTERS_OLD, DEFORMER, armature_of, deform_nodes
 from ...blender.read.targets import find_posing
-from ...window.properties import ListedOptions, option_names
-from ...window.sidebar import draw_wrapped
-from ...window.work import WorkOperator
+from ...operators.properties import ListedOptions, option_names
+from ...operators.sidebar import draw_wrapped
+from ...operators.work import WorkOperator
 from .task import DeformWithTask
 
 IDNAME = "object.araplbs_deform_with"

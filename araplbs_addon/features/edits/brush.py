@@ -20,8 +20,8 @@ from ...blender.poses.posed import posed_vertices
 from ...blender.read.pointed import ray_cast
 from ...blender.read.read_armature import opposite_bone
 from ...blender.read.read_mesh import masked_vertices
-from ...window.guard import handing_over
-from ...window.session import current_session
+from ...operators.guard import handing_over
+from ...operators.session import current_session
 from .operator import Change, active_bone, refuse_bone, takes_edits, tell_split
 
 IDNAME = "object.araplbs_brush"

@@ -15,7 +15,7 @@ from bpy.types import Operator
 from ...blender.data.binding import armature_of
 from ...blender.data.views import redraw_views
 from ...blender.read.pointed import nearest_vertex, ray_cast, shares_of
-from ...window.drawing import draw_box
+from ...operators.drawing import draw_box
 
 IDNAME = "object.araplbs_hover"
 TEXT_SIZE, LINE_HEIGHT, PADDING = 12, 17, 6

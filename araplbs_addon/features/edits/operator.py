@@ -27,8 +27,8 @@ from ...blender.data.mesh_shape import points_of, values_of
 from ...blender.read.read_armature import opposite_bone
 from ...blender.write.select_region import select_vertices
 from ...languages.translate import warn
-from ...window.session import current_session
-from ...window.settings import settings_of
+from ...operators.session import current_session
+from ...operators.settings import settings_of
 
 LEAST_SPLIT = 0.02  # weight by which two mirrored pins exceed 1; less is not visible
 

@@ -18,7 +18,7 @@ from ...blender.data.mesh_shape import (
 )
 from ...blender.read.read_mesh import read_topology
 from ...languages.translate import inform, translated, warn
-from ...window.menu_entries import Placed
+from ...operators.menu_entries import Placed
 from .operator import Change, OfMesh
 
 MARK = "object.araplbs_mark_rigid"

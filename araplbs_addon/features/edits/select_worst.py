@@ -8,8 +8,8 @@ from bpy.types import Operator
 from ...blender.read.deformation_errors import object_strain
 from ...blender.write.select_region import select_vertices
 from ...languages.translate import inform
+from ...operators.settings import present_options
 from ...preferences import preferred_threads
-from ...window.settings import present_options
 from .operator import OfMesh
 
 

@@ -25,9 +25,9 @@ from ...blender.read.read_mesh import group_entries
 from ...blender.read.targets import find_targets
 from ...blender.write.all_or_nothing import put_entries_back
 from ...languages.translate import inform, translated
-from ...window.menu_entries import Placed
-from ...window.properties import split
-from ...window.work import poll_targets
+from ...operators.menu_entries import Placed
+from ...operators.properties import split
+from ...operators.work import poll_targets
 from ..auto_weight import presets
 
 IDNAME = "object.araplbs_export_game"

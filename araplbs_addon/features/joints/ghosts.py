@@ -6,7 +6,7 @@ import numpy as np
 from araplbs.features.joints.ghost_lines import EDGES, corners, crosses, dashed, ways
 from araplbs.features.joints.moved_joints import moved_bones
 
-from ...window.drawing import draw_lines
+from ...operators.drawing import draw_lines
 
 OLD, NEW, WAY = (0.9, 0.9, 0.9, 0.7), (0.2, 0.8, 1.0, 1.0), (1.0, 0.25, 0.75, 1.0)
 LOCKED = (1.0, 0.2, 0.15, 1.0)

@@ -14,10 +14,10 @@ from bpy.types import Operator
 
 from ...blender.read.targets import find_targets
 from ...languages.translate import OURS, inform
-from ...window.command import WHICH, Command
-from ...window.live_operator import LiveOperator
-from ...window.properties import OptionProperties
-from ...window.session import (
+from ...operators.command import WHICH, Command
+from ...operators.live_operator import LiveOperator
+from ...operators.properties import OptionProperties
+from ...operators.session import (
     GONE,
     IDLE,
     KEEPING,
@@ -26,8 +26,8 @@ from ...window.session import (
     LiveSession,
     threads_beside_window,
 )
-from ...window.settings import ARAPLBS_settings, own_properties
-from ...window.work import tell
+from ...operators.settings import ARAPLBS_settings, own_properties
+from ...operators.work import tell
 from .effects import refuse_armature
 from .task import JointTask
 

@@ -2,8 +2,8 @@
 
 from bpy.types import Panel
 
-from ...window.settings import settings_of
-from ...window.sidebar import Closed, draw_checkbox, draw_large
+from ...operators.settings import settings_of
+from ...operators.sidebar import Closed, draw_checkbox, draw_large
 from .operator import IDNAME, OBJECT_OT_araplbs_lock_joints
 
 MAIN = ("optimize_weights", "anchor")

@@ -9,8 +9,8 @@ from bpy.types import Operator
 
 from ...blender.read.targets import find_targets
 from ...languages.translate import inform
-from ...window.properties import WeightOptions
-from ...window.work import WorkOperator, tell
+from ...operators.properties import WeightOptions
+from ...operators.work import WorkOperator, tell
 from .task import NewVerticesTask
 
 BELOW = "object.araplbs_solve_below"

@@ -3,9 +3,9 @@
 from araplbs.features.quantize import QuantizeOptions, summary_of_quantized
 from bpy.types import Operator
 
-from ...window.command import WHICH, Command
-from ...window.properties import OptionProperties, option_names, split
-from ...window.work import WorkOperator
+from ...operators.command import WHICH, Command
+from ...operators.properties import OptionProperties, option_names, split
+from ...operators.work import WorkOperator
 from .task import QuantizeTask
 
 IDNAME = "object.araplbs_quantize"

@@ -6,9 +6,9 @@ from bpy.types import Operator
 
 from ...blender.poses import own_motion
 from ...blender.read.targets import Targets, armature_at_hand, find_armatures_in_file
-from ...window.command import Command
-from ...window.properties import OptionProperties, split
-from ...window.work import WorkOperator
+from ...operators.command import Command
+from ...operators.properties import OptionProperties, split
+from ...operators.work import WorkOperator
 from .task import MotionTask
 
 IDNAME = "object.araplbs_range_of_motion"

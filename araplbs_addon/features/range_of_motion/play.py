@@ -15,12 +15,12 @@ from ...blender.data.bones import upward
 from ...blender.data.references import Reference
 from ...blender.poses.pose_rig import channels_of_bones, set_channels
 from ...blender.rig.rig_relations import owner_of
+from ...operators.guard import handing_over
+from ...operators.modal_operator import ModalOperator
+from ...operators.session import refuse_session
+from ...operators.settings import present_options
+from ...operators.work import STEP
 from ...preferences import preferred_threads
-from ...window.guard import handing_over
-from ...window.session import refuse_session
-from ...window.settings import present_options
-from ...window.window import WindowOperator
-from ...window.work import STEP
 from .operator import find_armature
 from .task import MotionTask
 
@@ -29,7 +29,7 @@ POSE = 0.45  # seconds from one pose to the next
 SKIP = {"RIGHT_ARROW": 1, "LEFT_ARROW": -1}  # keys that go to the next or the previous part
 
 
-class OBJECT_OT_araplbs_play_motion(WindowOperator, Operator):
+class OBJECT_OT_araplbs_play_motion(ModalOperator, Operator):
     """Play the range of motion in the viewport: arms, legs, spine and fingers in turn, then a \
 walk. The view can be moved while it plays. The right arrow key goes to the next part. Esc \
 restores your pose. No action is created"""

@@ -7,10 +7,10 @@ from bpy.types import Operator
 
 from ...blender.read.targets import find_posing
 from ...languages.translate import translated
-from ...window.guard import handing_over
-from ...window.properties import OptionProperties
-from ...window.session import refuse_session
-from ...window.work import WorkOperator
+from ...operators.guard import handing_over
+from ...operators.properties import OptionProperties
+from ...operators.session import refuse_session
+from ...operators.work import WorkOperator
 from .operator import draw_choice
 from .task import BoneOrderTask
 

@@ -4,9 +4,9 @@ from araplbs.features.reduce_bones.reduce_bones import ReduceBonesOptions, reduc
 from bpy.types import Operator
 
 from ...blender.read.targets import find_posing
-from ...window.command import WHICH, Command
-from ...window.properties import OptionProperties, split
-from ...window.work import WorkOperator
+from ...operators.command import WHICH, Command
+from ...operators.properties import OptionProperties, split
+from ...operators.work import WorkOperator
 from .task import ReduceBonesTask
 
 IDNAME = "object.araplbs_reduce_bones"

@@ -22,10 +22,10 @@ from bpy.types import Operator
 
 from ...blender.read.targets import Targets, find_checked
 from ...languages.translate import inform, warn
+from ...operators.command import WHICH, Command
+from ...operators.properties import WeightOptions
+from ...operators.work import WorkOperator, poll_targets
 from ...preferences import preferred_threads
-from ...window.command import WHICH, Command
-from ...window.properties import WeightOptions
-from ...window.work import WorkOperator, poll_targets
 from ..auto_weight.outcome import AFTER, outcome_at_hand
 from ..auto_weight.show_problems import list_problems
 from ..check.findings_list import found, marked

@@ -16,11 +16,11 @@ from bpy.types import Operator
 from ...blender.read.targets import find_targets
 from ...languages.translate import inform
 from ...native_module import version
+from ...operators.menu_entries import Placed
+from ...operators.session import current_session
+from ...operators.settings import present_options
 from ...preferences import preferred_threads
 from ...weighting import WeightingTask
-from ...window.menu_entries import Placed
-from ...window.session import current_session
-from ...window.settings import present_options
 from .all_names import all_names
 
 IDNAME = "wm.araplbs_report_problem"

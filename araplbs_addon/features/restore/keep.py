@@ -6,9 +6,9 @@ from araplbs.features.restore.restore import KeepOptions
 from araplbs.features.restore.stored import FILE
 from bpy.types import Operator
 
-from ...window.command import WHICH, Command, find_read
-from ...window.properties import OptionProperties
-from ...window.work import WorkOperator
+from ...operators.command import WHICH, Command, find_read
+from ...operators.properties import OptionProperties
+from ...operators.work import WorkOperator
 from .read import find_keepable
 from .task import KeepOneOfSeveral, KeepTask, keep_together
 

@@ -4,9 +4,9 @@ from araplbs.features.restore.report import restore_summary
 from araplbs.features.restore.restore import RestoreOptions
 from bpy.types import Operator
 
-from ...window.command import WHICH, Command
-from ...window.properties import ListedOptions, option_names
-from ...window.work import WorkOperator
+from ...operators.command import WHICH, Command
+from ...operators.properties import ListedOptions, option_names
+from ...operators.work import WorkOperator
 from .read import find_keepable
 from .task import RestoreTask
 

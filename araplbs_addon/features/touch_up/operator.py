@@ -8,7 +8,7 @@ from ...blender.data.bones import chosen_bones
 from ...blender.read.read_mesh import refuse_linked
 from ...blender.read.targets import find_posing
 from ...languages.translate import inform
-from ...window.work import poll_targets
+from ...operators.work import poll_targets
 
 IDNAME = "object.araplbs_lock_bones"
 SELECTED, OTHERS, NONE = "SELECTED", "OTHERS", "NONE"

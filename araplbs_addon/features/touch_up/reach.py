@@ -17,8 +17,8 @@ from ...blender.read.read_mesh import (
 from ...blender.read.targets import find_posing
 from ...blender.write.weight_slots import WeightSlot
 from ...blender.write.write_weights import write_weights
-from ...window.window import moves_view, show_status
-from ...window.work import poll_bones
+from ...operators.modal_operator import moves_view, show_status
+from ...operators.work import poll_bones
 
 IDNAME = "object.araplbs_reach"
 WHOLE = 300  # pixels of the mouse, times the scale of the interface, for a reach of 1

@@ -24,14 +24,14 @@ from ...blender.poses.flexible_bones import curved_parameters_in_steps
 from ...blender.poses.read_poses import poses_of_actions
 from ...blender.read.transfer_targets import find_transfer_in_file, find_transfer_targets
 from ...languages.translate import inform
+from ...operators.command import Command
+from ...operators.guard import handing_over
+from ...operators.properties import OptionProperties, option_names, split
+from ...operators.settings import ARAPLBS_settings, own_properties
+from ...operators.sidebar import draw_wrapped
+from ...operators.work import WorkOperator, poll_targets, tell
 from ...preferences import preferred_threads
 from ...task import MEASURING
-from ...window.command import Command
-from ...window.guard import handing_over
-from ...window.properties import OptionProperties, option_names, split
-from ...window.settings import ARAPLBS_settings, own_properties
-from ...window.sidebar import draw_wrapped
-from ...window.work import WorkOperator, poll_targets, tell
 from ..auto_weight.originals import is_seen
 from ..auto_weight.outcome import keep_outcome
 from ..auto_weight.tasks import WEIGHTING_SHARE, measured_gains

@@ -7,7 +7,7 @@ from araplbs.base.faults import refusals
 from araplbs.features.transfer.options import TransferOptions
 
 from ...blender.data.views import redraw_views
-from ...window.properties import option_names, options_of
+from ...operators.properties import option_names, options_of
 
 REFRESH = 0.1  # seconds after a change, because a slider causes many
 

@@ -13,9 +13,9 @@ from ...blender.read.transfer_targets import (
     make_shape_targets,
 )
 from ...languages.translate import translated
-from ...window.command import Command
-from ...window.properties import OptionProperties, split
-from ...window.work import WorkOperator
+from ...operators.command import Command
+from ...operators.properties import OptionProperties, split
+from ...operators.work import WorkOperator
 from .task import ShapesTask
 
 IDNAME = "object.araplbs_transfer_shapes"

@@ -35,9 +35,9 @@ from ...blender.write.all_or_nothing import all_or_nothing
 from ...blender.write.edit_bones import editing
 from ...blender.write.write_weights import write_weights
 from ...languages.translate import inform
-from ...window.menu_entries import Placed
-from ...window.session import refuse_session
-from ...window.settings import present_options
+from ...operators.menu_entries import Placed
+from ...operators.session import refuse_session
+from ...operators.settings import present_options
 
 ADD = "object.araplbs_add_twist_bones"
 CONSTRAINT = "Twist (ARAP)"

@@ -113,7 +113,7 @@ def test_counting_can_be_stopped(monkeypatch):
     worker = outcome.counting
     wait_until(lambda: worker.fraction == 0.4, lambda: "not begun")
     layout = Rows()
-    addon("ui.result_box")._draw_gains(bpy.context, layout, outcome)
+    addon("panels.result_box")._draw_gains(bpy.context, layout, outcome)
     assert "Countingvisibleproblems:40%" in "".join(map(str, layout.words)).replace(" ", "")
     assert bpy.ops.object.araplbs_stop_counting() == {"FINISHED"}
     gate.set()

@@ -48,13 +48,13 @@ class Buttons:
 def of_result():
     outcome, layout = at_hand(), Buttons()
     outcome.to_draw = None  # no pictures
-    addon("ui.result_box").draw_result(layout, bpy.context, outcome)
+    addon("panels.result_box").draw_result(layout, bpy.context, outcome)
     return layout.found
 
 
 def of_finding(kind):
     """The buttons below the list of Check and Repair for the first finding of a kind."""
-    layout, panel = Buttons(), addon("ui.check_panel").VIEW3D_PT_araplbs_check
+    layout, panel = Buttons(), addon("panels.check_panel").VIEW3D_PT_araplbs_check
     panel._draw_words(panel, bpy.context, layout, flaws.choose(kind))
     return layout.found
 
@@ -105,7 +105,7 @@ def test_include_a_bone_that_was_left_out():
     tube, rig = add_tube(), add_armature(bones=bones)
     auto_weight(tube, rig)
     assert not held(tube, "upper_target")
-    report = addon("window.last_report").report_of(bpy.context.scene)
+    report = addon("operators.last_report").report_of(bpy.context.scene)
     at_hand().notes = package("reports.notes").result_notes(report, lost=["upper_target"])
     note = at_hand().notes[0]
     assert str(note.text) == "1 left-out bone has lost its skin: upper_target"
@@ -333,12 +333,12 @@ def test_joints_and_tails():
     press(of_result(), "Use Joints")
     outcome = at_hand()
     assert outcome.facts["stretch"][1] < 0.5 * torn and "Use Joints" not in texts(of_result())
-    report = addon("window.last_report").report_of(bpy.context.scene)
+    report = addon("operators.last_report").report_of(bpy.context.scene)
     assert report["bone_directions"] == "JOINTS"
     report = report | {"deformation": {"after": {"surface_strain": 0.9}}}
     outcome.notes = package("reports.notes").result_notes(report)
     press(of_result(), "Use Tails")
-    report = addon("window.last_report").report_of(bpy.context.scene)
+    report = addon("operators.last_report").report_of(bpy.context.scene)
     assert report["bone_directions"] == "TAILS"
 
 
@@ -362,7 +362,7 @@ def test_make_a_part_rigid():
     auto_weight(tube, far, rig, rigid_parts="OFF")
     rows = entries(far)
     assert any(row != rows[0] for row in rows)
-    report = addon("window.last_report").report_of(bpy.context.scene)
+    report = addon("operators.last_report").report_of(bpy.context.scene)
     unseen = [{"object": "Far", "vertex": 3, "size": 8, "rigid": False}]
     at_hand().notes = package("reports.notes").result_notes(report | {"unseen_parts": unseen})
     press(of_result(), "Make Rigid")
@@ -393,7 +393,7 @@ def test_unlock_groups():
 
 def torn_off(*bones):
     """The note of the box on bones that poses tear off."""
-    report = addon("window.last_report").report_of(bpy.context.scene)
+    report = addon("operators.last_report").report_of(bpy.context.scene)
     report = report | {"torn_off": bones, "deformation": {"after": {"surface_strain": 2.0}}}
     report |= {"tails_aside": False, "bone_directions": "TAILS"}
     at_hand().notes = package("reports.notes").result_notes(report)
@@ -451,7 +451,7 @@ def test_repair_a_part_that_leaves():
     tube, rig = weighted()
     box = add_cube("Box", (0.4, 0, 0.5), 0.2)
     auto_weight(tube, box, rig)
-    report = addon("window.last_report").report_of(bpy.context.scene)
+    report = addon("operators.last_report").report_of(bpy.context.scene)
     for group in box.vertex_groups:
         group.remove(range(8))
     (box.vertex_groups.get("upper") or box.vertex_groups.new(name="upper")).add(
@@ -481,7 +481,7 @@ def test_place_joints_better_from_a_note():
     ]
     tube, rig = add_tube(), add_armature(bones=bones)
     auto_weight(tube, rig)
-    told = addon("window.last_report").report_of(bpy.context.scene)
+    told = addon("operators.last_report").report_of(bpy.context.scene)
     held = told | {"held_cost": 0.1, "held_bones": ["middle"], "parts": 2}
     at_hand().notes = package("reports.notes").result_notes(held)
     press(of_result(), "Optimize Joints")
@@ -552,7 +552,7 @@ def test_every_finding_says_why_and_what_mends_it():
     kinds = package("features.check.kinds")
     for kind in kinds.KINDS:
         assert kind.cause and (kind.is_repairable or kind.cure), kind.id
-    assert {kind.cure for kind in kinds.KINDS} - {""} == set(addon("ui.check_panel").CURES)
+    assert {kind.cure for kind in kinds.KINDS} - {""} == set(addon("panels.check_panel").CURES)
 
 
 def test_a_note_has_a_line_of_why():
@@ -560,7 +560,7 @@ def test_a_note_has_a_line_of_why():
     tube.vertex_groups["lower"].lock_weight = True
     auto_weight(bone_spring_stiffness=1)
     at_hand().to_draw, layout = None, Rows()
-    addon("ui.result_box").draw_result(layout, bpy.context, at_hand())
+    addon("panels.result_box").draw_result(layout, bpy.context, at_hand())
     assert "Lockedgroupskeeptheirweights" in "".join(map(str, layout.words)).replace(" ", "")
 
 
@@ -574,7 +574,7 @@ def test_select_what_a_note_is_about():
 
 def test_every_cure_is_pressed_here():
     """A new button needs a test in this file."""
-    box, panel = addon("ui.result_box"), addon("ui.check_panel")
+    box, panel = addon("panels.result_box"), addon("panels.check_panel")
     buttons = {text for *_rest, text in box.REMEDIES.values()}
     buttons |= {text for _idname, text, _options in box.CURES.values()} | set(panel.CURES)
     # pressed by test_mend_the_mesh; has the name of a bone; pressed in tests/addon/twist_bones
@@ -634,7 +634,7 @@ def test_optimize_joints_moves_limbs_to_their_skin():
     bpy.ops.object.araplbs_joints("EXEC_DEFAULT", pose_count=8, iterations=2)
     for bone in rig.data.bones:
         assert abs(bone.head_local.x) < 1e-3 and abs(bone.tail_local.x) < 1e-3
-    told = addon("window.last_report").report_of(bpy.context.scene)
+    told = addon("operators.last_report").report_of(bpy.context.scene)
     assert not told or not told.get("limb_shifts")
 
 

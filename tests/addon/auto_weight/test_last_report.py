@@ -76,7 +76,7 @@ def test_of_each_scene():
     assert last() is first
     other = bpy.data.scenes.new("Other")
     assert other.araplbs.last_report is None
-    assert addon("window.last_report").report_of(bpy.context.scene) is first
+    assert addon("operators.last_report").report_of(bpy.context.scene) is first
 
 
 def test_only_options_of_today():

@@ -79,7 +79,7 @@ def test_bones_that_were_left_out_and_had_skin():
 def drawn(outcome):
     """The drawn words, without the spaces at which they are wrapped."""
     layout = Rows()
-    addon("ui.result_box")._draw_gains(bpy.context, layout, outcome)
+    addon("panels.result_box")._draw_gains(bpy.context, layout, outcome)
     return "".join(map(str, layout.words)).replace(" ", "")
 
 

@@ -71,7 +71,7 @@ def test_colors_of_the_mesh_that_is_shown():
     tube, rig = bad_tube()
     other = add_tube()
     bind(other, rig)
-    outcome, view = at_hand(), addon("window.error_view").view
+    outcome, view = at_hand(), addon("operators.error_view").view
     bone, parent = rig.pose.bones["upper"], rig.pose.bones["middle"]
     bone.bone.araplbs_control = package("character.control_bones").REASONS[1][0]
     outcome.findings = [finding(pose=1)]
@@ -268,8 +268,8 @@ def test_one_scale_of_stretch():
     """The view and the page use the same colors for stretch, and different ones for weights."""
     scale = package("measures.strain_colors")
     assert package("features.compare.figures").STRAIN_COLORS is scale.STRAIN_COLORS
-    assert addon("window.error_view").strain_colors is scale.strain_colors
-    assert addon("ui.overlay").strain_colors is scale.strain_colors
+    assert addon("operators.error_view").strain_colors is scale.strain_colors
+    assert addon("panels.overlay").strain_colors is scale.strain_colors
     values = np.linspace(0, 1, 21)
     far = np.abs(scale.strain_colors(values) / 255 - scale.share_colors(values)[:, :3]).max(1)
     assert far.min() > 0.1, "no stretch has the color of the same share of weight"
@@ -279,7 +279,7 @@ def test_the_box_names_the_key_where_it_helps():
     """While the rig is in a pose from the box, the key is named next to the button that restores
     the rig's own pose."""
     bad_tube()
-    outcome, box = at_hand(), addon("ui.result_box")
+    outcome, box = at_hand(), addon("panels.result_box")
     outcome.findings = [finding(pose=1)]
 
     def words():

@@ -370,9 +370,9 @@ def test_the_panel_counts_them(tube, marked, text):
     if marked:
         mark_band(tube)
     seen = []
-    addon("ui.bones_panel").draw_rigid(Layout(seen), tube)
+    addon("panels.bones_panel").draw_rigid(Layout(seen), tube)
     assert ("menu", "VIEW3D_MT_araplbs_rigid", text) in seen
     drawn(addon("features.edits.rigid").VIEW3D_MT_araplbs_rigid)
-    properties = addon("window.properties")
+    properties = addon("operators.properties")
     properties.draw_result_options(Layout(seen), bpy.context.scene.araplbs)
     assert "rigid_parts" in [name for what, name, _text in seen if what == "prop"]

@@ -106,7 +106,7 @@ def test_restores_at_once():
 @pytest.mark.parametrize(("step", "steps"), [(0.004, 3), (0.006, 2), (0.02, 1)])
 def test_a_tick_begins_no_step_that_it_has_no_time_for(step, steps, monkeypatch):
     """A tick runs at least one step. In 15 ms, it runs two steps of 6 ms, not three."""
-    module, clock, done = addon("window.session"), [5.0], []
+    module, clock, done = addon("operators.session"), [5.0], []
 
     def work():
         clock[0] += step
@@ -120,13 +120,13 @@ def test_a_tick_begins_no_step_that_it_has_no_time_for(step, steps, monkeypatch)
 
 
 def test_a_session_with_nothing_left_is_looked_at_less_often(monkeypatch):
-    module, clock, ticks = addon("window.live_operator"), [5.0], []
+    module, clock, ticks = addon("operators.live_operator"), [5.0], []
     monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: clock[0]))
     session = SimpleNamespace(state="RUNNING", _step=lambda: False)
 
     def tick(seconds):
         ticks.append(clock[0])
-        addon("window.session").LiveSession.tick(session, seconds)
+        addon("operators.session").LiveSession.tick(session, seconds)
 
     session.tick, quiet = tick, lambda *_arguments: None
     operator = SimpleNamespace(_session=session, _looked=0.0, follow=quiet, show_status=quiet)
@@ -328,7 +328,7 @@ def test_what_a_session_says():
     tube, rig = painted_tube()
     session = start(tube, rig)
     settle(session)
-    facts = addon("window.live_operator").session_facts(session)
+    facts = addon("operators.live_operator").session_facts(session)
     _before, after = session.frame.strains
     assert facts[0] == f"Stretch {100 * after:.1f} %"
     assert session.frame.curve[0] == session.frame.strains[0] and session.frame.curve[-1] == after

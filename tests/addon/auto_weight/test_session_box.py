@@ -22,7 +22,7 @@ def session():
 
 def drawn():
     layout = Rows()
-    addon("ui.session_box").draw_session(layout, bpy.context)
+    addon("panels.session_box").draw_session(layout, bpy.context)
     return layout
 
 
@@ -55,7 +55,7 @@ def test_thirteen_rows_at_first_sight():
     select(tube, rig)
     panels = [
         kind
-        for kind in addon("ui.panels").CLASSES
+        for kind in addon("panels.classes").CLASSES
         if hasattr(kind, "draw") and getattr(kind, "bl_category", "") == "Auto-weight"
     ]
     shown = [kind for kind in panels[1:] if kind.poll(bpy.context)]

@@ -68,7 +68,7 @@ def test_edits_are_applied():
         session.restore()
         finish(session)
     finally:
-        addon("window.session").end_session()
+        addon("operators.session").end_session()
     select(tube, cube, rig)
     assert snapshot() == before
     assert not tube.data.araplbs.edits and not cube.data.araplbs.edits
@@ -191,7 +191,7 @@ def test_undo_that_leaves_the_session_ends_it_at_once():
     session.tick(0)
     tube.data.araplbs.session = ""  # as in a state before the session
     now = entries(tube)
-    addon("window.session").after_undo(bpy.data.meshes)
+    addon("operators.session").after_undo(bpy.data.meshes)
     assert session.state == "ENDED" and "Undo" in session.message
     session.tick(0.1)
     assert entries(tube) == now
@@ -212,7 +212,7 @@ def test_undo_back_into_a_session_that_has_ended():
     session.forget()
     assert snapshot() != before
     tube.data.araplbs.session = session.token  # as undo brings it back
-    addon("window.session").after_undo(bpy.data.meshes)
+    addon("operators.session").after_undo(bpy.data.meshes)
     assert snapshot() == before
     assert not tube.data.araplbs.edits and not tube.data.araplbs.session
 

@@ -45,7 +45,7 @@ def test_storms(tmp_path):
             end, done = session_storm.run(seed, tmp_path)
         except Exception as error:
             failed.append((seed, f"{type(error).__name__}: {error}"[:2000]))
-            addon("window.session").end_session()
+            addon("operators.session").end_session()
         else:
             ends[end] += 1
             actions.update(each.split()[0] for each in done)

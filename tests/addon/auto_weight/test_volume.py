@@ -317,7 +317,7 @@ def test_live_sessions_work_on_the_surface():
     targets = addon("blender.read.targets").Targets(rig, [tube])
     with pytest.raises(package("base.refusal").Refused, match="works on the surface"):
         addon("features.auto_weight.live").WeightSession(targets, options, bpy.context.view_layer)
-    assert addon("window.session").current_session() is None
+    assert addon("operators.session").current_session() is None
 
 
 @with_tetgen

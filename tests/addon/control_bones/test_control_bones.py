@@ -281,7 +281,7 @@ def test_panel_lists_them(arm):
     """The list appears while a bone is excluded."""
     tube, rig = arm
     auto_weight(tube, rig)
-    panel = addon("ui.bones_panel")
+    panel = addon("panels.bones_panel")
     select(rig)
     assert panel.has_control_bones(rig)
     bpy.ops.object.araplbs_deform_off()

@@ -314,7 +314,7 @@ def test_worst_vertices(tube):
 
 def panel_settings(**values):
     """The edits that the tab shows."""
-    settings = addon("window.settings").settings_of(bpy.context)
+    settings = addon("operators.settings").settings_of(bpy.context)
     for name, value in values.items():
         setattr(settings, name, value)
 
@@ -385,7 +385,7 @@ def test_view_in_the_poses_of_the_panel(tube, panel):
     rig.data.pose_position = "REST"
     layer.objects.active = tube
     panel(animation="ACTIVE", animation_frames=5, pose_count=2)
-    manager, view = bpy.context.window_manager, addon("window.error_view").view
+    manager, view = bpy.context.window_manager, addon("operators.error_view").view
     try:
         manager.araplbs_errors = "POSES"
         wanted = options(animation="ACTIVE", animation_frames=5, pose_count=2)
@@ -413,7 +413,7 @@ def test_view_of_all_bones(tube, panel):
     """The view shows the colors of the current weights and updates them when the weights change."""
     colors = package("measures.bone_colors").palette(len(tube.parent.data.bones))
     bpy.context.view_layer.objects.active = tube
-    manager, view = bpy.context.window_manager, addon("window.error_view").view
+    manager, view = bpy.context.window_manager, addon("operators.error_view").view
     try:
         manager.araplbs_errors = "BONES"
         names = [bone.name for bone in tube.parent.data.bones]
@@ -439,7 +439,7 @@ def test_view_of_a_mesh_on_a_bone(tube, panel):
     layer.objects.active = tube
     layer.update()
     panel(pose_count=2)
-    manager, view = bpy.context.window_manager, addon("window.error_view").view
+    manager, view = bpy.context.window_manager, addon("operators.error_view").view
     try:
         manager.araplbs_errors = "POSES"
         assert look(view) is not None
@@ -456,7 +456,7 @@ def test_view_of_a_mesh_on_a_bone(tube, panel):
 def test_view_after_a_mesh_that_has_no_colors(tube, panel):
     """The colors return with the mesh that had them."""
     layer, manager = bpy.context.view_layer, bpy.context.window_manager
-    bare, view = add_tube("Bare"), addon("window.error_view").view
+    bare, view = add_tube("Bare"), addon("operators.error_view").view
     panel(pose_count=2)
     try:
         manager.araplbs_errors = "POSES"

@@ -103,7 +103,7 @@ CHANGES = {
 def test_changed_meanwhile(operator, change, monkeypatch):
     """Changed between reading and writing: the message names the object, and the other meshes also
     stay unchanged."""
-    options, kind = scene_of(operator), addon("window.work").TaskOperator
+    options, kind = scene_of(operator), addon("operators.work").TaskOperator
     finish, states = kind.finish, []
     name = "Inner" if "Inner" in bpy.data.objects else "Tube"  # these get weights or shapes
 

@@ -256,7 +256,7 @@ def test_fault(operator, module, name, number, monkeypatch, capfd):
     scene, options, _faults = TABLE[operator]
     scene()
     bpy.context.view_layer.update()
-    addon("window.work")._note_undo()  # an undo before the work, not during it
+    addon("operators.work")._note_undo()  # an undo before the work, not during it
     before = deep_snapshot()
     calls = break_call(monkeypatch, module, name, number)
     with pytest.raises(RuntimeError, match=FAULT) as error:
@@ -312,7 +312,7 @@ def test_no_memory(monkeypatch):
 
 def test_poll(monkeypatch):
     """The button is disabled, and the reason is stated."""
-    monkeypatch.setattr(addon("window.work"), "poll_targets", lambda *_rest: 1 / 0)
+    monkeypatch.setattr(addon("operators.work"), "poll_targets", lambda *_rest: 1 / 0)
     with pytest.raises(RuntimeError, match=FAULT):
         bpy.ops.object.araplbs_auto_weight("EXEC_DEFAULT")
     assert not bpy.ops.object.araplbs_auto_weight.poll()

@@ -55,7 +55,7 @@ def test_disable_and_enable():
     """Disabling leaves nothing behind, and enabling restores everything."""
     for _ in range(2):
         assert registered() == list(CLASSES)
-        assert menu_entries() == [f"{MODULE}.ui.menus"] * 3 and len(presets()) == 1
+        assert menu_entries() == [f"{MODULE}.panels.menus"] * 3 and len(presets()) == 1
         bpy.ops.preferences.addon_disable(module=MODULE)
         assert not registered() and not menu_entries() and not presets()
         bpy.ops.preferences.addon_enable(module=MODULE)
@@ -163,7 +163,7 @@ def test_the_addon_takes_rooms_of_the_package_and_never_the_engine():
 
 def test_error_in_register_is_not_swallowed(monkeypatch):
     package = sys.modules[MODULE]
-    menus = sys.modules[f"{MODULE}.ui.menus"]
+    menus = sys.modules[f"{MODULE}.panels.menus"]
     registration = sys.modules[f"{MODULE}.registration"]
     package.unregister()
 
@@ -193,8 +193,8 @@ def imports_of(path):
 
 NEW = """
 from bpy.types import Operator
-from {package}.window.command import Command
-from {package}.window.menu_entries import Placed
+from {package}.operators.command import Command
+from {package}.operators.menu_entries import Placed
 
 class OBJECT_OT_araplbs_new(Placed, Operator):
     bl_idname = "object.araplbs_new"
@@ -232,7 +232,7 @@ def drop_in(monkeypatch, tmp_path):
     try:
         new = operators.classes()
         command = [m.COMMAND.name for m in operators.modules() if hasattr(m, "COMMAND")]
-        entries = addon("window.menu_entries").entries
+        entries = addon("operators.menu_entries").entries
         rows = [kind.bl_label for kind in entries(new, "VIEW3D_PT_araplbs_export")]
         menu = [kind.bl_label for kind in entries(new, "VIEW3D_MT_object_parent")]
     finally:
@@ -246,10 +246,10 @@ def drop_in(monkeypatch, tmp_path):
 def test_operators_forget_nothing():
     """Each class that Blender must know is declared, and each place exists."""
     operators = addon("features")
-    declared = [*addon("window").classes(), *operators.classes()]
+    declared = [*addon("operators").classes(), *operators.classes()]
     assert len(set(declared)) == len(declared)
     of_blender = (bpy.types.Operator, bpy.types.PropertyGroup, bpy.types.Menu)
-    for module in (*addon("window").modules(), *operators.modules()):
+    for module in (*addon("operators").modules(), *operators.modules()):
         for kind in vars(module).values():
             if isinstance(kind, type) and issubclass(kind, of_blender):
                 assert kind in declared or not kind.__module__.startswith(MODULE), kind

@@ -36,7 +36,7 @@ def seen(monkeypatch):
     def take(_targets, options, *_arguments):
         refuse(options)
 
-    steps = addon("window.work").WorkOperator
+    steps = addon("operators.work").WorkOperator
     monkeypatch.setattr(steps, "start", lambda self, _context: refuse(self.read_options()))
     for name in ("refine_weights", "joints"):
         monkeypatch.setattr(operator_class(name), "session_kind", staticmethod(take))
@@ -123,7 +123,7 @@ def test_operators_change_none():
 
 def test_views_go_by_them():
     settings().pose_count, settings().swing = 7, 0.5
-    options = addon("window.settings").present_options(bpy.context)
+    options = addon("operators.settings").present_options(bpy.context)
     assert options.pose_count == 7 and options.swing == 0.5
     assert options.bone_spring_stiffness == package("model.options").Options().bone_spring_stiffness
 

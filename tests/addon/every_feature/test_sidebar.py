@@ -7,7 +7,7 @@ import pytest
 from rows_of import Rows
 from scenes import addon
 
-sidebar = addon("window.sidebar")
+sidebar = addon("operators.sidebar")
 
 
 def wide(text):

@@ -60,7 +60,7 @@ def test_add_and_remove_a_preset():
 def test_experts_alone_see_how_it_is_computed():
     """Without the preference, the tab has twenty settings. The settings of the paper are in no
     panel."""
-    panel = addon("ui.expert_panel").VIEW3D_PT_araplbs_expert
+    panel = addon("panels.expert_panel").VIEW3D_PT_araplbs_expert
     tube, rig = tube_and_rig()
     select(tube, rig)
     preferences = bpy.context.preferences.addons["bl_ext.user_default.araplbs"].preferences
@@ -79,7 +79,7 @@ def test_manual():
     from urllib.parse import unquote, urlparse
     from urllib.request import url2pathname
 
-    manual = addon("window.manual")
+    manual = addon("operators.manual")
     if not manual.has_pages():
         pytest.skip("this zip was put together without the manual")
     prefix, topics = manual.manual_map()
@@ -145,7 +145,7 @@ def test_first_sight_is_short():
     select(sleeve, tube, rig, active=tube)  # clothes, and what they take weights from
     panels = [
         kind
-        for kind in addon("ui.panels").CLASSES
+        for kind in addon("panels.classes").CLASSES
         if hasattr(kind, "draw") and getattr(kind, "bl_category", "") == "Auto-weight"
     ]
     first = drawn(panels[0])
@@ -165,7 +165,7 @@ def test_only_selected_bones_in_pose_mode():
     tube, rig = tube_and_rig()
     select(tube, rig)
     bpy.ops.object.mode_set(mode="POSE")
-    panel, joints = addon("ui.panel").VIEW3D_PT_araplbs, addon("features.joints.panel")
+    panel, joints = addon("panels.main_panel").VIEW3D_PT_araplbs, addon("features.joints.panel")
     choice = ("prop", "only_selected_bones")
     [text] = [text for *found, text in drawn(panel) if tuple(found) == choice]
     assert text == "Only Selected Bones"

@@ -22,7 +22,7 @@ from scenes import (
 
 def lines():
     targets = addon("blender.read.targets").find_targets(bpy.context, posing=True)
-    return [text for text, _icon in addon("ui.panel").target_texts(targets)]
+    return [text for text, _icon in addon("panels.main_panel").target_texts(targets)]
 
 
 def test_panel_says_what_is_bound():

@@ -147,7 +147,7 @@ def test_the_influences_of_a_material(monkeypatch):
     tube, _rig = tube_and_rig()
     tube.data.materials.append(bpy.data.materials.new("A material with a long name"))
     select(tube)
-    panel, said = addon("ui.export_panel"), []
+    panel, said = addon("panels.export_panel"), []
     monkeypatch.setattr(panel, "draw_rows", lambda *_: None)
     monkeypatch.setattr(panel, "panel_room", lambda _context: 100)
     monkeypatch.setattr(panel, "draw_named", lambda *_, text: said.append(text))

@@ -56,7 +56,7 @@ def test_cancel_changes_nothing(when):
         finish(session)
     assert session.restored and session.report is None and session.message is None
     assert snapshot() == before and skeleton_of(rig) == bones
-    assert addon("window.session").current_session() is None
+    assert addon("operators.session").current_session() is None
 
 
 def test_one_session_at_a_time():

@@ -25,7 +25,7 @@ def tube():
 @pytest.fixture
 def preview():
     """Selects the deformer to preview; look() returns the resulting points."""
-    manager, view = bpy.context.window_manager, addon("window.deformer_view").view
+    manager, view = bpy.context.window_manager, addon("operators.deformer_view").view
 
     class Preview:
         def show(self, deformer):
@@ -73,12 +73,12 @@ def test_centers_of_rotation(tube, preview):
 def test_it_follows_the_pose_and_the_weights(tube, preview):
     ob, rig = tube
     before = preview.show("CENTERS").copy()
-    source = addon("window.deformer_view").view._source
+    source = addon("operators.deformer_view").view._source
     rig.pose.bones["upper"].rotation_euler.x += 0.3
     bpy.context.view_layer.update()
     posed = preview.look().copy()
     assert np.abs(posed - before).max() > 0.01
-    assert addon("window.deformer_view").view._source is source, "only the pose is read again"
+    assert addon("operators.deformer_view").view._source is source, "only the pose is read again"
     ob.vertex_groups["upper"].add([0, 1, 2], 0.7, "REPLACE")
     bpy.context.view_layer.update()
     weighted = preview.look().copy()
@@ -95,7 +95,7 @@ def test_while_the_armature_is_posed(tube, preview):
     rig.pose.bones["upper"].rotation_euler.x -= 0.4
     bpy.context.view_layer.update()
     assert np.abs(preview.look() - shown).max() > 0.01
-    assert addon("window.deformer_view").view.name == ob.name
+    assert addon("operators.deformer_view").view.name == ob.name
 
 
 def test_nothing_changes(tube, preview):
@@ -111,12 +111,12 @@ def test_without_armature_it_says_why(tube, preview):
     ob.modifiers.clear()
     ob.parent = None
     assert preview.show("CENTERS") is None
-    assert addon("window.deformer_view").view.message == f"'{ob.name}' has no armature"
+    assert addon("operators.deformer_view").view.message == f"'{ob.name}' has no armature"
 
 
 def test_it_is_gone_with_the_addon(tube, preview):
     preview.show("CENTERS")
-    module, parts = addon("window.deformer_view"), addon("parts")
+    module, parts = addon("operators.deformer_view"), addon("parts")
     parts.end(module)
     try:
         assert not hasattr(bpy.types.WindowManager, "araplbs_deformer")

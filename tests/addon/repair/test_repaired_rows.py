@@ -25,7 +25,7 @@ class Layout:
 
 def rows():
     """The contents of each row of the list, in order."""
-    panel = addon("ui.check_panel")
+    panel = addon("panels.check_panel")
     items, drawn = shown().findings, []
     for index, item in enumerate(items):
         seen = []
@@ -39,7 +39,7 @@ def rows():
 
 def named():
     """The names of the rows, in the order of the list."""
-    places = addon("ui.check_panel").by_severity(found().rows)
+    places = addon("panels.check_panel").by_severity(found().rows)
     names = [item.name for item in shown().findings]
     return [names[places.index(k)] for k in range(len(names))]
 
@@ -128,7 +128,7 @@ def test_what_a_repair_has_left_says_so():
     result = found().result(kinds_found().index("SPECKLE"))
     assert result and result.result in {"BETTER", "UNCHANGED"}, index
     icons = [icon for row in rows() for icon, _text, _active in row]
-    assert addon("ui.check_panel").RESULT_ICONS[result.result] in icons
+    assert addon("panels.check_panel").RESULT_ICONS[result.result] in icons
 
 
 def test_the_same_finding():

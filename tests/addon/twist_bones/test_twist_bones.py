@@ -181,7 +181,7 @@ def test_the_result_offers_them():
     (note,) = [each for each in at_hand().notes if each.remedy == "TWIST"]
     share = int(re.search(r"(\d+) %", str(note.text))[1])
     assert 20 < share < 65
-    operator, text, _options = addon("ui.result_box").CURES[note.remedy]
+    operator, text, _options = addon("panels.result_box").CURES[note.remedy]
     assert (operator, text) == ("object.araplbs_add_twist_bones", "Add Twist Bones")
     add()
     select(tube, rig)

@@ -6,7 +6,7 @@ from paths import ROOT
 SUFFIXES = {".c", ".h", ".def", ".py", ".pyi", ".sh"}
 BUDGET = {
     ("csrc", "araplbs", "araplbs_addon", "tools"): 117_324,
-    ("tests", "bench"): 84_741,
+    ("tests", "bench"): 84_744,
 }
 
 

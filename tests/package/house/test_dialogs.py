@@ -1,5 +1,5 @@
 """An operator of ours that starts another of ours, like the OK button of a dialog, must hand over
-to it, because the guard refuses operators that are started during another one (window/guard.py)."""
+to it, because the guard (operators/guard.py) refuses operators that are started during another."""
 
 import ast
 

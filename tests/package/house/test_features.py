@@ -27,7 +27,7 @@ MOST_PAIRS = 12
 # Rooms that stand above the features: they put them together.
 ABOVE = {
     "araplbs": {"gltf", "usd", "api", "cli", "blender", "mcp"},
-    "araplbs_addon": {"features", "cli", "script", "ui", "registration"},
+    "araplbs_addon": {"features", "cli", "script", "panels", "registration"},
 }
 
 
@@ -102,7 +102,7 @@ def test_what_features_share_imports_none():
 )
 def test_the_search_finds_them(text):
     known = {"araplbs_addon.features.check.task": None}
-    assert list(imported("araplbs_addon.window.work", text, known)) == list(known)
+    assert list(imported("araplbs_addon.operators.work", text, known)) == list(known)
 
 
 def test_a_feature_has_one_name():

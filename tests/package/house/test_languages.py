@@ -51,7 +51,7 @@ def test_catalogues_have_the_sentences_of_the_program():
     assert not sorted(found - {_bare(english) for english in read_catalogue(FILES[0])})
 
 
-PANELS = sorted((ROOT / "araplbs_addon" / "ui").glob("*.py"))
+PANELS = sorted((ROOT / "araplbs_addon" / "panels").glob("*.py"))
 
 
 @pytest.mark.parametrize("file", PANELS, ids=lambda file: file.stem)
@@ -122,7 +122,7 @@ def test_sentences_find_their_translations(english, expected):
 
 def test_catalogues_have_no_places():
     """Moving a file changes no catalogue."""
-    found = {"a bone": ["tasks/a.py", "Bone.name"], "no bone": ["ui/b.py"]}
+    found = {"a bone": ["tasks/a.py", "Bone.name"], "no bone": ["panels/b.py"]}
     known = {"a bone": "ein Knochen"}
     text = translations.catalogue_text("xx", found, known, {"a bone": "Knochen"}.get)
     assert text.split("\n")[3:] == [

@@ -25,7 +25,7 @@ LAYERS = [
         "weighting",
         "languages",
     ),
-    *("preferences", "window", "features", "cli", "script", "ui"),
+    *("preferences", "operators", "features", "cli", "script", "panels"),
     *("registration", "missing_module"),
 ]
 ROOMS = {
@@ -144,8 +144,8 @@ def test_the_search_in_the_package_finds_them(file, text):
     ("file", "text"),
     [
         ("blender/data/views.py", "from ..read.read_mesh import read_mesh"),
-        ("blender/data/views.py", "from ...window import work"),
-        ("cli.py", "from .ui import panel"),
+        ("blender/data/views.py", "from ...operators import work"),
+        ("cli.py", "from .panels import main_panel"),
     ],
 )
 def test_the_search_in_the_addon_finds_them(file, text):

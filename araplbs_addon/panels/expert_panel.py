@@ -5,10 +5,10 @@ presets, on the command line and in Python."""
 from bpy.types import Panel
 
 from ..features.joints import panel as joint_panel
+from ..operators.properties import draw_expert_options
+from ..operators.settings import settings_of
+from ..operators.sidebar import Closed
 from ..preferences import shows_expert
-from ..window.properties import draw_expert_options
-from ..window.settings import settings_of
-from ..window.sidebar import Closed
 
 POSES = ("pose_count", "reach_poses", "seed", "use_joint_limits", "through_rig")
 TRANSFER = ("angle", "two_sided", "refine", "bones", "mix")

@@ -18,10 +18,10 @@ from ..features.edits import hover
 from ..features.edits.brush import current_stroke, image_of, tied_vertices
 from ..features.joints import ghosts as joint_ghosts
 from ..features.transfer.shown_matches import shown as shown_matches
-from ..window import deformer_view, error_view
-from ..window.drawing import draw_box, draw_lines, draw_points
-from ..window.live_operator import session_facts
-from ..window.session import current_session
+from ..operators import deformer_view, error_view
+from ..operators.drawing import draw_box, draw_lines, draw_points
+from ..operators.live_operator import session_facts
+from ..operators.session import current_session
 
 MARGIN = 20
 CURVE = (200, 64)  # pixels

@@ -2,14 +2,14 @@
 
 from ..features.edits.tools import TOOLS
 from ..languages.translate import translated
-from ..window.live_operator import (
+from ..operators.live_operator import (
     OBJECT_OT_araplbs_accept,
     OBJECT_OT_araplbs_restore,
     session_facts,
 )
-from ..window.session import current_session
-from ..window.settings import settings_of
-from ..window.sidebar import abreast, draw_named, grid_of_two
+from ..operators.session import current_session
+from ..operators.settings import settings_of
+from ..operators.sidebar import abreast, draw_named, grid_of_two
 from .bones_panel import draw_corrections, draw_for_selected, draw_rigid, is_masked
 
 

@@ -12,8 +12,8 @@ from ..blender.data.views import redraw_views
 from ..languages.translate import inform, translated
 from ..preferences import preferred_threads
 from .last_report import keep_report
+from .modal_operator import moves_view, show_status
 from .session import ENDED, KEEPING, READING, RESTORING, current_session, end_session
-from .window import moves_view, show_status
 from .work import TaskOperator
 
 TICK = 1 / 30  # seconds between two checks of the thread

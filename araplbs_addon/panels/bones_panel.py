@@ -18,9 +18,9 @@ from ..features.edits import operator as edit
 from ..features.edits import rigid
 from ..features.new_vertices.operator import IDNAME as WEIGHT_NEW
 from ..languages.translate import translated
-from ..window.session import current_session
-from ..window.settings import settings_of
-from ..window.sidebar import (
+from ..operators.session import current_session
+from ..operators.settings import settings_of
+from ..operators.sidebar import (
     Closed,
     draw_named,
     draw_wrapped,

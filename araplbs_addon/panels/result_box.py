@@ -22,8 +22,8 @@ from ..features.joints.operator import IDNAME as JOINT_PLACES
 from ..features.range_of_motion.play import IDNAME as PLAY
 from ..features.repair.operator import IDNAME as REPAIR_WEIGHTS
 from ..features.twist_bones.operator import ADD as ADD_TWIST_BONES
-from ..window import error_view
-from ..window.sidebar import abreast, draw_wrapped
+from ..operators import error_view
+from ..operators.sidebar import abreast, draw_wrapped
 
 MOST_PARTS = 6  # displayed loose parts; the report contains all of them
 MOST_WARNINGS = 3  # displayed warnings; the Info log contains all of them

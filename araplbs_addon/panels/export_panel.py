@@ -3,7 +3,7 @@
 from bpy.types import Panel
 
 from ..languages.translate import translated
-from ..window.sidebar import Closed, draw_named, panel_room, shortened
+from ..operators.sidebar import Closed, draw_named, panel_room, shortened
 from .menus import draw_rows
 
 

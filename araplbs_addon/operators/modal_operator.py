@@ -27,7 +27,7 @@ def show_status(context, *parts):
         context.workspace.status_text_set("   |   ".join(map(translated, parts)) or None)
 
 
-class WindowOperator(Placed):
+class ModalOperator(Placed):
     """Mix-in for an operator that continues while the window is in use.
 
     invoke() starts the work and ends with begin_waiting(). From then on, turn(context) is called at

@@ -1,5 +1,4 @@
-"""The window layer that all features share: operator bases, settings, sessions, guard, sidebar and
-views."""
+"""The layer that all operators share: base classes, settings, sessions, guard, sidebar and views."""
 
 from importlib import import_module
 from pkgutil import iter_modules

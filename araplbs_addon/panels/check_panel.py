@@ -19,8 +19,8 @@ from ..features.joints.operator import IDNAME as JOINTS
 from ..features.quantize.operator import IDNAME as QUANTIZE
 from ..features.repair import operator as repair
 from ..languages.translate import translated
-from ..window import deformer_view, error_view
-from ..window.sidebar import (
+from ..operators import deformer_view, error_view
+from ..operators.sidebar import (
     InTab,
     abreast,
     draw_large,

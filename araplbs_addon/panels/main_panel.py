@@ -17,10 +17,10 @@ from ..features.report_problem.operator import IDNAME as REPORT_PROBLEM
 from ..features.touch_up import operator as locks
 from ..features.touch_up.reach import IDNAME as REACH
 from ..languages.translate import translated
-from ..window import manual
-from ..window.session import current_session
-from ..window.settings import settings_of
-from ..window.sidebar import (
+from ..operators import manual
+from ..operators.session import current_session
+from ..operators.settings import settings_of
+from ..operators.sidebar import (
     InTab,
     draw_checkbox,
     draw_large,
@@ -34,7 +34,7 @@ from ..window.sidebar import (
     text_width,
     unit,
 )
-from ..window.work import progress_at_hand
+from ..operators.work import progress_at_hand
 from .result_box import draw_result
 from .session_box import draw_session
 

@@ -10,8 +10,8 @@ from ..features.restore import keep
 from ..features.restore import operator as restore
 from ..features.transfer import operator as transfer
 from ..features.transfer_shapes import operator as shapes
-from ..window.settings import settings_of
-from ..window.sidebar import Closed, abreast, draw_large, draw_named, draw_wrapped
+from ..operators.settings import settings_of
+from ..operators.sidebar import Closed, abreast, draw_large, draw_named, draw_wrapped
 from .menus import draw_rows
 
 

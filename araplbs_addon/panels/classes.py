@@ -11,7 +11,7 @@ from .check_panel import DATA_UL_araplbs_findings, VIEW3D_PT_araplbs_check
 from .clothes_panel import VIEW3D_PT_araplbs_clothes
 from .expert_panel import VIEW3D_PT_araplbs_expert
 from .export_panel import VIEW3D_PT_araplbs_export
-from .panel import VIEW3D_PT_araplbs
+from .main_panel import VIEW3D_PT_araplbs
 from .poses_panel import VIEW3D_PT_araplbs_poses
 
 CLASSES = (

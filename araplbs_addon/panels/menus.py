@@ -1,11 +1,11 @@
 """Adds the operators to Blender's menus, where the menu search finds them. Most operators declare
-their menu entries (window/menu_entries.py). Some entries depend on the context."""
+their menu entries (operators/menu_entries.py). Some entries depend on the context."""
 
 import bpy
 
 from .. import features
 from ..features.auto_weight.operator import OBJECT_OT_araplbs_auto_weight
-from ..window.menu_entries import entries
+from ..operators.menu_entries import entries
 from .session_box import draw_session_buttons
 
 CLASSES = features.classes()

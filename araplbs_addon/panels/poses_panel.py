@@ -5,8 +5,8 @@ from bpy.types import Panel
 
 from ..blender.poses.pose_sources import SourceCounts
 from ..blender.read.targets import armature_at_hand
-from ..window.settings import settings_of
-from ..window.sidebar import Closed, draw_named, draw_wrapped
+from ..operators.settings import settings_of
+from ..operators.sidebar import Closed, draw_named, draw_wrapped
 from .menus import draw_rows
 
 _counts = SourceCounts()

@@ -17,8 +17,8 @@ from ..preferences import preferred_threads
 from ..task import MEASURING
 from ..weighting import WeightingTask
 from .last_report import keep_report
+from .modal_operator import ModalOperator
 from .session import refuse_session
-from .window import WindowOperator
 
 AT_ONCE = 0.3  # seconds of reading before the work is split into turns
 STEP = 0.05  # seconds of reading per turn
@@ -90,7 +90,7 @@ def poll_bones(context):
     return True
 
 
-class TaskOperator(WindowOperator):
+class TaskOperator(ModalOperator):
     """Mix-in for an operator whose work is a task, run without a window or in turns in a window.
 
     task_kind: the class of the task; find(context): returns the operator's Targets."""
