@@ -198,7 +198,10 @@ def test_update_from_a_released_zip(session, tmp_path, used):
     first, saved, *last = session(f"install={old}", f"save={file}", *([install] * used))
     assert first["error"] is None and saved["error"] is None
     updated = last[0] if used else session(install)[0]
-    assert updated["error"] is None
+    if used and sys.platform == "win32":  # Blender reports that Windows keeps a loaded file
+        assert "Permission denied" in updated["error"] and "_engine.pyd" in updated["error"]
+    else:
+        assert updated["error"] is None
     if updated["loaded"]:  # 0.2.0 loads its module when it is enabled
         assert not updated["registered"] and "restart Blender" in updated["notice"]
     else:
