@@ -34,6 +34,7 @@ static void count_allocation(long change) { (void)change; }
 typedef struct header {
     void *raw; /* the pointer of malloc */
     size_t bytes;
+    void *before; /* the block of the same arena that was taken before */
 } header;
 
 static header *header_of(void *block) { return (header *)block - 1; }
@@ -70,6 +71,35 @@ void arap_free(void *block) {
     if (!block) return;
     count_allocation(-1);
     free(header_of(block)->raw);
+}
+
+static void *take(arap_arena *arena, void *block) {
+    if (!block) {
+        arena->failed = 1;
+        return NULL;
+    }
+    header_of(block)->before = arena->last;
+    return arena->last = block;
+}
+
+void *arap_take(arap_arena *arena, size_t count, size_t size) {
+    return take(arena, allocate(count, size, 0));
+}
+
+void *arap_take_zero(arap_arena *arena, size_t count, size_t size) {
+    return take(arena, allocate(count, size, 1));
+}
+
+arap_status arap_arena_status(const arap_arena *arena, arap_error *error, const char *what) {
+    return arena->failed ? arap_fail_memory(error, what) : ARAP_OK;
+}
+
+void arap_arena_clear(arap_arena *arena) {
+    for (void *before; arena->last; arena->last = before) {
+        before = header_of(arena->last)->before;
+        arap_free(arena->last);
+    }
+    arena->failed = 0;
 }
 
 void arap_give_back_memory(void) {

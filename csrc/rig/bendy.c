@@ -57,16 +57,13 @@ arap_status arap_bendy_create(arap_context *context, const arap_skeleton *skelet
     *bendy = (arap_bendy){0};
     for (int d = 0; d < skeleton->deform_count; d++) bendy->count += is_bendy(skeleton, d);
     if (!bendy->count) return ARAP_OK;
-    bendy->place = ARAP_NEW(int, bones);
-    bendy->bone = ARAP_NEW(int, bendy->count);
-    bendy->segments = ARAP_NEW(int, bendy->count);
-    bendy->further = ARAP_NEW(int, bendy->count);
-    bendy->parameter = ARAP_NEW(double, (size_t)mesh->count * (size_t)bendy->count);
-    arap_status status = ARAP_OK;
-    if (!bendy->place || !bendy->bone || !bendy->segments || !bendy->further || !bendy->parameter) {
-        status = arap_fail_memory(&context->error, "the bendy bones");
-        goto done;
-    }
+    bendy->place = ARAP_TAKE(&bendy->arena, bones, int);
+    bendy->bone = ARAP_TAKE(&bendy->arena, bendy->count, int);
+    bendy->segments = ARAP_TAKE(&bendy->arena, bendy->count, int);
+    bendy->further = ARAP_TAKE(&bendy->arena, bendy->count, int);
+    bendy->parameter = ARAP_TAKE(&bendy->arena, (size_t)mesh->count * (size_t)bendy->count, double);
+    arap_status status = arap_arena_status(&bendy->arena, &context->error, "the bendy bones");
+    if (status) goto done;
     for (int d = 0, k = 0, column = bones; d < bones; d++) {
         bendy->place[d] = -1;
         if (d >= skeleton->deform_count || !is_bendy(skeleton, d)) continue;
@@ -87,11 +84,7 @@ done:
 }
 
 void arap_bendy_clear(arap_bendy *bendy) {
-    arap_free(bendy->place);
-    arap_free(bendy->bone);
-    arap_free(bendy->segments);
-    arap_free(bendy->further);
-    arap_free(bendy->parameter);
+    arap_arena_clear(&bendy->arena);
     *bendy = (arap_bendy){0};
 }
 

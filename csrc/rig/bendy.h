@@ -2,6 +2,7 @@
 #ifndef ARAP_BENDY_H
 #define ARAP_BENDY_H
 
+#include "base/memory.h"
 #include "mesh/mesh.h"
 #include "rig/skeleton.h"
 #include "weights/influences.h"
@@ -16,6 +17,7 @@ typedef struct arap_bendy {
     int *segments;     /* (count) */
     int *further;      /* (count) column of joint 1; joint 0 uses that of the bone */
     double *parameter; /* (vertices, count) u */
+    arap_arena arena;  /* of the arrays */
 } arap_bendy;
 
 /* Number of columns that the bendy bones need in addition to those of the bones themselves. */

@@ -154,16 +154,15 @@ static int are_parallel(const arap_bones *bones) {
 }
 
 arap_status arap_study_tails(arap_context *context, const arap_bones *bones, arap_tail_study *out) {
+    arap_arena arena = {0};
     *out = (arap_tail_study){.are = bones->tails ? ARAP_TAILS_MEANT : ARAP_TAILS_ANY};
     if (!bones->tails) return ARAP_OK;
     int found;
     double no_way2 = NO_WAY * NO_WAY * extent2(bones);
-    double *ways = ARAP_NEW(double, bones->count), *scratch = ARAP_NEW(double, bones->count);
-    arap_status status = ARAP_OK;
-    if (!ways || !scratch) {
-        status = arap_fail_memory(&context->error, "the tails of the bones");
-        goto done;
-    }
+    double *ways = ARAP_TAKE(&arena, bones->count, double),
+           *scratch = ARAP_TAKE(&arena, bones->count, double);
+    arap_status status = arap_arena_status(&arena, &context->error, "the tails of the bones");
+    if (status) goto done;
     out->off = measure_off(bones, 1, no_way2, ways, scratch, &found);
     if (!found || (found < FEWEST && !are_stubs(bones, ways))) goto done;
     double factor = common_factor(bones, ways, scratch);
@@ -175,7 +174,6 @@ arap_status arap_study_tails(arap_context *context, const arap_bones *bones, ara
         out->are = found < FEWEST && !are_parallel(bones) ? ARAP_TAILS_AXES : ARAP_TAILS_ANY;
 
 done:
-    arap_free(ways);
-    arap_free(scratch);
+    arap_arena_clear(&arena);
     return status;
 }

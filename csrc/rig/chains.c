@@ -92,23 +92,21 @@ static void add_chain(const study *t, int d, double min, arap_chains *chains) {
 
 arap_status arap_chains_find(arap_context *context, const arap_skeleton *skeleton,
                              arap_chains *chains) {
+    arap_arena arena = {0};
     size_t n = (size_t)skeleton->deform_count;
-    arap_status status = ARAP_OK;
     study t = {.s = skeleton,
-               .longest = ARAP_NEW(int, n),
-               .first = ARAP_NEW(double, n),
-               .second = ARAP_NEW(double, n),
-               .length = ARAP_NEW(double, n),
-               .meeting = ARAP_NEW(char, n)};
-    *chains = (arap_chains){.start = ARAP_NEW_ZERO(int, n + 1),
-                            .bone = ARAP_NEW(int, n),
-                            .effector = ARAP_NEW(double, 3 * n)};
-    if (!t.longest || !t.first || !t.second || !t.length || !t.meeting || !chains->start ||
-        !chains->bone || !chains->effector) {
-        status = arap_fail_memory(&context->error, "the chains of bones");
-        arap_chains_clear(chains);
-        goto done;
-    }
+               .longest = ARAP_TAKE(&arena, n, int),
+               .first = ARAP_TAKE(&arena, n, double),
+               .second = ARAP_TAKE(&arena, n, double),
+               .length = ARAP_TAKE(&arena, n, double),
+               .meeting = ARAP_TAKE(&arena, n, char)};
+    *chains = (arap_chains){0};
+    chains->start = ARAP_TAKE_ZERO(&chains->arena, n + 1, int);
+    chains->bone = ARAP_TAKE(&chains->arena, n, int);
+    chains->effector = ARAP_TAKE(&chains->arena, 3 * n, double);
+    arap_status status = arap_arena_status(&arena, &context->error, "the chains of bones");
+    if (!status) status = arap_arena_status(&chains->arena, &context->error, "the chains of bones");
+    if (status) goto done;
     double min = MIN_LENGTH * size_of(skeleton);
     find_meetings(&t, min);
     for (int i = 0; i < skeleton->deform_count; i++) {
@@ -117,17 +115,12 @@ arap_status arap_chains_find(arap_context *context, const arap_skeleton *skeleto
     }
 
 done:
-    arap_free(t.longest);
-    arap_free(t.first);
-    arap_free(t.second);
-    arap_free(t.length);
-    arap_free(t.meeting);
+    arap_arena_clear(&arena);
+    if (status) arap_chains_clear(chains);
     return status;
 }
 
 void arap_chains_clear(arap_chains *chains) {
-    arap_free(chains->start);
-    arap_free(chains->bone);
-    arap_free(chains->effector);
+    arap_arena_clear(&chains->arena);
     *chains = (arap_chains){0};
 }

@@ -121,24 +121,20 @@ static void judge_pieces(const arap_joint_study *t, int *set, const char *leads_
 }
 
 arap_status arap_look_from_leaves(arap_context *context, arap_joint_study *t) {
+    arap_arena arena = {0};
     int count = t->mesh->count;
     t->side = side_of_normals(t);
     if (!t->mesh->triangle_count) return ARAP_OK;
-    int *set = ARAP_NEW(int, count);
-    leaf_piece *piece = ARAP_NEW(leaf_piece, count);
-    char *leads_on = ARAP_NEW(char, count), *sees = ARAP_NEW(char, t->count);
-    arap_status status = set && piece && leads_on && sees
-                             ? ARAP_OK
-                             : arap_fail_memory(&context->error, "the joints");
+    int *set = ARAP_TAKE(&arena, count, int);
+    leaf_piece *piece = ARAP_TAKE(&arena, count, leaf_piece);
+    char *leads_on = ARAP_TAKE(&arena, count, char), *sees = ARAP_TAKE(&arena, t->count, char);
+    arap_status status = arap_arena_status(&arena, &context->error, "the joints");
     if (!status && !t->faces) status = arap_face_bvh(context, t->mesh, NULL, &t->faces);
     if (!status) status = arap_parallel(context, arap_chunks(count, CHUNK), look, t);
     if (!status) {
         find_pieces(t, set, leads_on);
         judge_pieces(t, set, leads_on, piece, sees);
     }
-    arap_free(set);
-    arap_free(piece);
-    arap_free(leads_on);
-    arap_free(sees);
+    arap_arena_clear(&arena);
     return status;
 }

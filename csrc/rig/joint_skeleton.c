@@ -170,45 +170,25 @@ static void end_bones(const arap_joint_study *t, const arap_bones *bones, const 
     }
 }
 
-static arap_status allocate(arap_context *context, arap_joint_study *t) {
+static arap_status allocate(arap_context *context, arap_joint_study *t, arap_joint_skeleton *out) {
     size_t n = (size_t)t->mesh->count, m = (size_t)t->count;
-    t->head = ARAP_NEW(double, 3 * m);
-    t->order = ARAP_NEW(int, m);
-    t->below = ARAP_NEW(int, m);
-    t->owner = ARAP_NEW(int, m);
-    t->next = ARAP_NEW(int, m);
-    t->children = ARAP_NEW(int, m);
-    t->way = ARAP_NEW(arap_joint_way, 2 * m);
-    t->area = ARAP_NEW(double, n);
-    t->normal = ARAP_NEW(double, 3 * n);
-    t->near = ARAP_NEW(int, n);
-    t->at_end = ARAP_NEW(char, n);
-    t->strange = ARAP_NEW_ZERO(char, n);
-    t->deform = ARAP_NEW(char, m);
-    t->ways = ARAP_NEW(char, m);
-    return t->head && t->order && t->below && t->owner && t->next && t->children && t->way &&
-                   t->area && t->normal && t->near && t->at_end && t->strange && t->deform &&
-                   t->ways
-               ? ARAP_OK
-               : arap_fail_memory(&context->error, "the joints");
-}
-
-/* Frees all but `deform` and `ways`, which belong to the result. */
-static void clear_study(arap_joint_study *t) {
-    arap_bvh_free(t->tree);
-    arap_free(t->head);
-    arap_free(t->order);
-    arap_free(t->below);
-    arap_free(t->owner);
-    arap_free(t->next);
-    arap_free(t->children);
-    arap_free(t->way);
-    arap_free(t->area);
-    arap_free(t->normal);
-    arap_free(t->near);
-    arap_free(t->at_end);
-    arap_free(t->strange);
-    arap_bvh_free(t->faces);
+    t->head = ARAP_TAKE(&t->arena, 3 * m, double);
+    t->order = ARAP_TAKE(&t->arena, m, int);
+    t->below = ARAP_TAKE(&t->arena, m, int);
+    t->owner = ARAP_TAKE(&t->arena, m, int);
+    t->next = ARAP_TAKE(&t->arena, m, int);
+    t->children = ARAP_TAKE(&t->arena, m, int);
+    t->way = ARAP_TAKE(&t->arena, 2 * m, arap_joint_way);
+    t->area = ARAP_TAKE(&t->arena, n, double);
+    t->normal = ARAP_TAKE(&t->arena, 3 * n, double);
+    t->near = ARAP_TAKE(&t->arena, n, int);
+    t->at_end = ARAP_TAKE(&t->arena, n, char);
+    t->strange = ARAP_TAKE_ZERO(&t->arena, n, char);
+    t->deform = out->deform = ARAP_TAKE(&out->arena, m, char);
+    t->ways = out->ways = ARAP_TAKE(&out->arena, m, char);
+    out->tails = ARAP_TAKE(&out->arena, 3 * m, double);
+    arap_status status = arap_arena_status(&t->arena, &context->error, "the joints");
+    return status ? status : arap_arena_status(&out->arena, &context->error, "the joints");
 }
 
 /* Copy the joints, in units of the mesh. */
@@ -264,15 +244,12 @@ arap_status arap_joint_skeleton_create(arap_context *context, const arap_geometr
     if (!status) status = arap_check_parents(&context->error, bones->count, bones->parents);
     if (!status) status = arap_progress(context, "joints", 0);
     if (!status) status = arap_mesh_create(context, geometry, bones, ARAP_WELD_TOLERANCE, &mesh);
-    if (!status) status = allocate(context, &t);
     if (status) goto done;
-    child = ARAP_NEW(int, t.count);
-    means = ARAP_NEW(double, 4 * (size_t)t.count);
-    scratch = ARAP_NEW(double, mesh.count);
-    out->tails = ARAP_NEW(double, 3 * (size_t)t.count);
-    status = child && means && scratch && out->tails
-                 ? copy_joints(&context->error, bones, &t)
-                 : arap_fail_memory(&context->error, "the joints");
+    child = ARAP_TAKE(&t.arena, t.count, int);
+    means = ARAP_TAKE(&t.arena, 4 * (size_t)t.count, double);
+    scratch = ARAP_TAKE(&t.arena, mesh.count, double);
+    status = allocate(context, &t, out);
+    if (!status) status = copy_joints(&context->error, bones, &t);
     if (!status) status = find_ways(context, &t, child);
     if (status) goto done;
     if (out->along) directions = means;
@@ -287,21 +264,16 @@ arap_status arap_joint_skeleton_create(arap_context *context, const arap_geometr
     end_bones(&t, bones, child, directions, means + 3 * t.count, scratch, out->tails);
 
 done:
-    clear_study(&t);
-    out->deform = t.deform;
-    out->ways = t.ways;
-    arap_free(child);
-    arap_free(means);
-    arap_free(scratch);
+    arap_bvh_free(t.tree);
+    arap_bvh_free(t.faces);
+    arap_arena_clear(&t.arena);
     arap_mesh_clear(&mesh);
     if (status) arap_joint_skeleton_clear(out);
     return status;
 }
 
 void arap_joint_skeleton_clear(arap_joint_skeleton *skeleton) {
-    arap_free(skeleton->tails);
-    arap_free(skeleton->ways);
-    arap_free(skeleton->deform);
+    arap_arena_clear(&skeleton->arena);
     *skeleton = (arap_joint_skeleton){0};
 }
 

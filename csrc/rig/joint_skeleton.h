@@ -4,14 +4,16 @@
 
 #include "arap.h"
 #include "base/context.h"
+#include "base/memory.h"
 #include "rig/bone_tails.h"
 
 typedef struct arap_joint_skeleton {
-    double *tails; /* (bones, 3) caller's units: tails that define the direction of each bone and
-                      the ends of leaves */
-    char *ways;    /* (bones) the parent's main segment leads to this bone's head */
-    char *deform;  /* (bones) excludes roots outside the skin, which move no skin */
-    int along;     /* bones keep their directions and extend only to their tails */
+    double *tails;    /* (bones, 3) caller's units: tails that define the direction of each bone and
+                         the ends of leaves */
+    char *ways;       /* (bones) the parent's main segment leads to this bone's head */
+    char *deform;     /* (bones) excludes roots outside the skin, which move no skin */
+    int along;        /* bones keep their directions and extend only to their tails */
+    arap_arena arena; /* of the arrays */
 } arap_joint_skeleton;
 
 /* Find the segments of these bones, ignoring their tails. A tail is kept if nothing else is known,

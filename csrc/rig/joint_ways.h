@@ -4,6 +4,7 @@
 #define ARAP_JOINT_WAYS_H
 
 #include "arap.h"
+#include "base/memory.h"
 #include "mesh/bvh.h"
 #include "mesh/mesh.h"
 
@@ -38,6 +39,7 @@ typedef struct arap_joint_study {
     arap_bvh *faces;     /* hierarchy of the mesh's faces; NULL until it is needed */
     double side;         /* sign of the normals: 1 if they point outward, otherwise -1 */
     char *strange;       /* (vertices) near a leaf, but belongs to another limb */
+    arap_arena arena;    /* of the arrays */
 } arap_joint_study;
 
 /* Sort the bones with parents first: roots, then the children of each in turn. Must be called

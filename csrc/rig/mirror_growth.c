@@ -90,14 +90,13 @@ static void keep_largest(const arap_mesh *mesh, arap_symmetry *symmetry, int *se
 
 arap_status arap_grow_partners(arap_context *context, const arap_mesh *mesh,
                                arap_symmetry *symmetry) {
+    arap_arena arena = {0};
     size_t n = (size_t)mesh->count;
-    int *before = ARAP_NEW(int, n), *queue = ARAP_NEW(int, n), *set = ARAP_NEW(int, n);
-    int *largest = ARAP_NEW(int, (size_t)mesh->part_count), max;
-    arap_status status = ARAP_OK;
-    if (!before || !queue || !set || !largest) {
-        status = arap_fail_memory(&context->error, "the symmetry map");
-        goto done;
-    }
+    int *before = ARAP_TAKE(&arena, n, int), *queue = ARAP_TAKE(&arena, n, int),
+        *set = ARAP_TAKE(&arena, n, int);
+    int *largest = ARAP_TAKE(&arena, (size_t)mesh->part_count, int), max;
+    arap_status status = arap_arena_status(&arena, &context->error, "the symmetry map");
+    if (status) goto done;
     memcpy(before, symmetry->vertex, n * sizeof *before);
     max = count_pairs(mesh, symmetry);
     keep_largest(mesh, symmetry, set, queue, largest);
@@ -108,9 +107,6 @@ arap_status arap_grow_partners(arap_context *context, const arap_mesh *mesh,
     if (count_pairs(mesh, symmetry) < max) memcpy(symmetry->vertex, before, n * sizeof *before);
 
 done:
-    arap_free(before);
-    arap_free(queue);
-    arap_free(set);
-    arap_free(largest);
+    arap_arena_clear(&arena);
     return status;
 }

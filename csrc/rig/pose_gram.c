@@ -102,6 +102,7 @@ static char *state_of(const arap_gram_tiles *t, int tile, int other) {
 
 /* Compute the requested tiles. */
 static arap_status make_asked(arap_context *context, const arap_poses *poses) {
+    arap_arena arena = {0};
     const arap_gram_tiles *t = &poses->tiles;
     int count = 0, widest = 0;
     for (int a = 0; a < t->count; a++) {
@@ -110,15 +111,12 @@ static arap_status make_asked(arap_context *context, const arap_poses *poses) {
     }
     if (!count) return ARAP_OK;
     gram_task task = {.poses = poses, .room = 16 * (size_t)widest * (size_t)widest};
-    task.pair = ARAP_NEW(int, 2 * (size_t)count);
-    task.in_stack = ARAP_NEW_ZERO(char, t->count);
-    task.stack = ARAP_NEW(double, 12 * (size_t)poses->count * (size_t)poses->columns);
-    task.buffer = ARAP_NEW(double, (size_t)context->threads * task.room);
-    arap_status status = ARAP_OK;
-    if (!task.pair || !task.in_stack || !task.stack || !task.buffer) {
-        status = arap_fail_memory(&context->error, "the pose matrix");
-        goto done;
-    }
+    task.pair = ARAP_TAKE(&arena, 2 * (size_t)count, int);
+    task.in_stack = ARAP_TAKE_ZERO(&arena, t->count, char);
+    task.stack = ARAP_TAKE(&arena, 12 * (size_t)poses->count * (size_t)poses->columns, double);
+    task.buffer = ARAP_TAKE(&arena, (size_t)context->threads * task.room, double);
+    arap_status status = arap_arena_status(&arena, &context->error, "the pose matrix");
+    if (status) goto done;
     int *pair = task.pair;
     for (int a = 0; a < t->count; a++)
         for (int b = a; b < t->count; b++) {
@@ -133,10 +131,7 @@ static arap_status make_asked(arap_context *context, const arap_poses *poses) {
         *state_of(t, task.pair[2 * k], task.pair[2 * k + 1]) = MADE;
 
 done:
-    arap_free(task.pair);
-    arap_free(task.in_stack);
-    arap_free(task.stack);
-    arap_free(task.buffer);
+    arap_arena_clear(&arena);
     return status;
 }
 
@@ -145,11 +140,11 @@ static arap_status make_tiles(arap_context *context, const arap_poses *poses, ar
     const arap_bendy *bendy = &poses->bendy;
     int bones = poses->columns, fill = 0;
     for (int k = 0; k < bendy->count; k++) bones -= bendy->segments[k];
-    t->tile = ARAP_NEW(int, bones);
-    t->column = ARAP_NEW(int, poses->columns);
-    t->start = ARAP_NEW(int, bones + 1);
-    if (!t->tile || !t->column || !t->start)
-        return arap_fail_memory(&context->error, "the pose matrix");
+    t->tile = ARAP_TAKE(&t->arena, bones, int);
+    t->column = ARAP_TAKE(&t->arena, poses->columns, int);
+    t->start = ARAP_TAKE(&t->arena, bones + 1, int);
+    arap_status status = arap_arena_status(&t->arena, &context->error, "the pose matrix");
+    if (status) return status;
     int max = poses->columns <= ONE_TILE ? ONE_TILE : TILE;
     t->start[0] = 0;
     for (int d = 0; d < bones; d++) {
@@ -161,15 +156,12 @@ static arap_status make_tiles(arap_context *context, const arap_poses *poses, ar
         for (int j = 0; j < more; j++) t->column[fill++] = bendy->further[k] + j;
     }
     t->start[++t->count] = fill;
-    t->state = ARAP_NEW(char, (size_t)t->count * (size_t)t->count);
-    return t->state ? ARAP_OK : arap_fail_memory(&context->error, "the pose matrix");
+    t->state = ARAP_TAKE(&t->arena, (size_t)t->count * (size_t)t->count, char);
+    return arap_arena_status(&t->arena, &context->error, "the pose matrix");
 }
 
 void arap_gram_tiles_clear(arap_gram_tiles *tiles) {
-    arap_free(tiles->tile);
-    arap_free(tiles->start);
-    arap_free(tiles->column);
-    arap_free(tiles->state);
+    arap_arena_clear(&tiles->arena);
     *tiles = (arap_gram_tiles){0};
 }
 
@@ -212,15 +204,13 @@ static int tiles_around(const arap_mesh *mesh, const int *tile, const arap_influ
 
 arap_status arap_poses_gram_of(arap_context *context, const arap_mesh *mesh,
                                const arap_poses *poses, const arap_influences *weights) {
+    arap_arena arena = {0};
     const arap_gram_tiles *t = &poses->tiles;
     if (t->count == 1) return ARAP_OK;
-    char *seen = ARAP_NEW_ZERO(char, t->count);
-    int *found = ARAP_NEW(int, t->count);
-    arap_status status = ARAP_OK;
-    if (!seen || !found) {
-        status = arap_fail_memory(&context->error, "the pose matrix");
-        goto done;
-    }
+    char *seen = ARAP_TAKE_ZERO(&arena, t->count, char);
+    int *found = ARAP_TAKE(&arena, t->count, int);
+    arap_status status = arap_arena_status(&arena, &context->error, "the pose matrix");
+    if (status) goto done;
     for (int i = 0; i < mesh->count; i++) {
         int count = tiles_around(mesh, t->tile, weights, i, seen, found);
         for (int a = 0; a < count; a++) {
@@ -234,7 +224,6 @@ arap_status arap_poses_gram_of(arap_context *context, const arap_mesh *mesh,
     status = make_asked(context, poses);
 
 done:
-    arap_free(seen);
-    arap_free(found);
+    arap_arena_clear(&arena);
     return status;
 }

@@ -251,15 +251,13 @@ static void list_children(const arap_skeleton *s, int *start, int *child) {
 arap_status arap_stratify_poses(arap_context *context, const arap_skeleton *skeleton,
                                 const arap_symmetry *symmetry, const arap_sampling *sampling,
                                 int pairs, double *joint_rotations) {
+    arap_arena arena = {0};
     int parts = arap_chunks(pairs, PART), bones = skeleton->deform_count;
-    orders *o = ARAP_NEW(orders, 1);
-    int *start = ARAP_NEW(int, bones + 2), *child = ARAP_NEW(int, bones);
-    int *point = ARAP_NEW(int, (size_t)bones * PART);
-    arap_status status = ARAP_OK;
-    if (!o || !start || !child || !point) {
-        status = arap_fail_memory(&context->error, "the poses");
-        goto done;
-    }
+    orders *o = ARAP_TAKE(&arena, 1, orders);
+    int *start = ARAP_TAKE(&arena, bones + 2, int), *child = ARAP_TAKE(&arena, bones, int);
+    int *point = ARAP_TAKE(&arena, (size_t)bones * PART, int);
+    arap_status status = arap_arena_status(&arena, &context->error, "the poses");
+    if (status) goto done;
     list_children(skeleton, start, child);
     *o = (orders){.skeleton = skeleton, .sampling = sampling, .point = point};
     begin_lattice(sampling->seed, o->begin);
@@ -281,9 +279,6 @@ arap_status arap_stratify_poses(arap_context *context, const arap_skeleton *skel
     }
 
 done:
-    arap_free(o);
-    arap_free(start);
-    arap_free(child);
-    arap_free(point);
+    arap_arena_clear(&arena);
     return status;
 }

@@ -362,6 +362,7 @@ arap_status arap_poses_create(arap_context *context, const arap_skeleton *skelet
                               const arap_mesh *mesh, const arap_symmetry *symmetry,
                               const arap_sampling *sampling, double each,
                               const arap_given_poses *given, arap_poses *poses) {
+    arap_arena arena = {0};
     size_t bones = (size_t)skeleton->count;
     arap_status status = check_transforms(&context->error, given, bones);
     if (!status)
@@ -369,14 +370,13 @@ arap_status arap_poses_create(arap_context *context, const arap_skeleton *skelet
                                 skeleton->deform_count, given, poses);
     if (status) return status;
     size_t size = 12 * (size_t)poses->columns;
-    double *joint_rotations = ARAP_NEW(double, arap_sample_size(skeleton, sampling));
-    double *local = ARAP_NEW(double, 9 * bones), *transforms = ARAP_NEW(double, 12 * bones);
-    double *bends = ARAP_NEW(double, ARAP_BEND * bones);
+    double *joint_rotations = ARAP_TAKE(&arena, arap_sample_size(skeleton, sampling), double);
+    double *local = ARAP_TAKE(&arena, 9 * bones, double),
+           *transforms = ARAP_TAKE(&arena, 12 * bones, double);
+    double *bends = ARAP_TAKE(&arena, ARAP_BEND * bones, double);
     arap_reach reach = {0};
-    if (!joint_rotations || !local || !transforms || !bends) {
-        status = arap_fail_memory(&context->error, "the poses");
-        goto done;
-    }
+    status = arap_arena_status(&arena, &context->error, "the poses");
+    if (status) goto done;
     status = arap_reach_create(context, skeleton, sampling, &reach);
     if (!status)
         status = arap_sample_rotations(context, skeleton, symmetry, sampling, joint_rotations);
@@ -405,10 +405,7 @@ arap_status arap_poses_create(arap_context *context, const arap_skeleton *skelet
 
 done:
     arap_reach_clear(&reach);
-    arap_free(joint_rotations);
-    arap_free(local);
-    arap_free(transforms);
-    arap_free(bends);
+    arap_arena_clear(&arena);
     if (status) arap_poses_clear(poses);
     return status;
 }

@@ -4,6 +4,7 @@
 #define ARAP_POSES_H
 
 #include "arap.h"
+#include "base/memory.h"
 #include "rig/bendy.h"
 #include "rig/reach.h"
 #include "rig/skeleton.h"
@@ -16,10 +17,11 @@
 /* The available parts of a Gram matrix, see pose_gram.c. */
 typedef struct arap_gram_tiles {
     int count;
-    int *tile;   /* (bones) the tile that contains each bone */
-    int *start;  /* (count + 1) start of each tile's columns in `column` */
-    int *column; /* (columns) */
-    char *state; /* (count, count) of the upper triangle */
+    int *tile;        /* (bones) the tile that contains each bone */
+    int *start;       /* (count + 1) start of each tile's columns in `column` */
+    int *column;      /* (columns) */
+    char *state;      /* (count, count) of the upper triangle */
+    arap_arena arena; /* of the arrays */
 } arap_gram_tiles;
 
 typedef struct arap_poses {

@@ -61,15 +61,13 @@ arap_status arap_reach_create(arap_context *context, const arap_skeleton *skelet
         if (count > max) max = count;
     }
     status = arap_ik_work_create(context, max, &reach->work);
-    reach->points = ARAP_NEW(double, 3 * (max + 1));
-    reach->axes = ARAP_NEW(double, 9 * max);
-    reach->ranges = ARAP_NEW(arap_joint_range, max);
-    reach->fold = ARAP_NEW(double, FOLD * max);
-    reach->image = ARAP_NEW(double, 9 * skeleton->count);
-    reach->twist = ARAP_NEW(double, skeleton->count);
-    if (!status && (!reach->points || !reach->axes || !reach->ranges || !reach->fold ||
-                    !reach->image || !reach->twist))
-        status = arap_fail_memory(&context->error, "the poses that reach");
+    reach->points = ARAP_TAKE(&reach->arena, 3 * (max + 1), double);
+    reach->axes = ARAP_TAKE(&reach->arena, 9 * max, double);
+    reach->ranges = ARAP_TAKE(&reach->arena, max, arap_joint_range);
+    reach->fold = ARAP_TAKE(&reach->arena, FOLD * max, double);
+    reach->image = ARAP_TAKE(&reach->arena, 9 * skeleton->count, double);
+    reach->twist = ARAP_TAKE(&reach->arena, skeleton->count, double);
+    if (!status) status = arap_arena_status(&reach->arena, &context->error, "the poses that reach");
     if (status) arap_reach_clear(reach);
     return status;
 }
@@ -77,12 +75,7 @@ arap_status arap_reach_create(arap_context *context, const arap_skeleton *skelet
 void arap_reach_clear(arap_reach *reach) {
     arap_chains_clear(&reach->chains);
     arap_ik_work_clear(&reach->work);
-    arap_free(reach->points);
-    arap_free(reach->axes);
-    arap_free(reach->ranges);
-    arap_free(reach->fold);
-    arap_free(reach->image);
-    arap_free(reach->twist);
+    arap_arena_clear(&reach->arena);
     *reach = (arap_reach){0};
 }
 

@@ -2,6 +2,7 @@
 #ifndef ARAP_REACH_H
 #define ARAP_REACH_H
 
+#include "base/memory.h"
 #include "rig/chains.h"
 #include "rig/ik.h"
 
@@ -15,9 +16,10 @@ typedef struct arap_reach {
     double *points; /* of the longest chain, see arap_ik_chain */
     double *axes;
     arap_joint_range *ranges;
-    double *fold;  /* (bones of it, FOLD) reach.c */
-    double *image; /* (bones, 3, 3) the first pose of a pair */
-    double *twist; /* (bones) */
+    double *fold;     /* (bones of it, FOLD) reach.c */
+    double *image;    /* (bones, 3, 3) the first pose of a pair */
+    double *twist;    /* (bones) */
+    arap_arena arena; /* of the arrays */
 } arap_reach;
 
 /* The number of pairs of reaching poses, which are the last ones. */

@@ -91,21 +91,20 @@ static void list_parts(const arap_mesh *mesh, const arap_symmetry *symmetry, con
 arap_status arap_rigid_parts_create(arap_context *context, const arap_mesh *mesh,
                                     const arap_symmetry *symmetry, const int *label,
                                     const char *kept_out, arap_rigid_parts *parts) {
+    arap_arena arena = {0};
     size_t n = (size_t)mesh->count, count = 0;
     *parts = (arap_rigid_parts){0};
     for (int i = 0; i < mesh->input_count && label; i++)
         count += label[i] >= 0 && !(kept_out && kept_out[mesh->weld[i]]);
     if (!count) return ARAP_OK;
-    labelled *all = ARAP_NEW(labelled, count);
-    int *parent = ARAP_NEW(int, n);
-    parts->number = ARAP_NEW(int, n);
-    parts->lead = ARAP_NEW(int, n);
-    parts->next = ARAP_NEW(int, n);
-    arap_status status = ARAP_OK;
-    if (!all || !parent || !parts->number || !parts->lead || !parts->next) {
-        status = arap_fail_memory(&context->error, "the rigid parts");
-        goto done;
-    }
+    labelled *all = ARAP_TAKE(&arena, count, labelled);
+    int *parent = ARAP_TAKE(&arena, n, int);
+    parts->number = ARAP_TAKE(&parts->arena, n, int);
+    parts->lead = ARAP_TAKE(&parts->arena, n, int);
+    parts->next = ARAP_TAKE(&parts->arena, n, int);
+    arap_status status = arap_arena_status(&arena, &context->error, "the rigid parts");
+    if (!status) status = arap_arena_status(&parts->arena, &context->error, "the rigid parts");
+    if (status) goto done;
     for (int i = 0, fill = 0; i < mesh->input_count; i++)
         if (label[i] >= 0 && !(kept_out && kept_out[mesh->weld[i]]))
             all[fill++] = (labelled){label[i], mesh->weld[i]};
@@ -115,16 +114,13 @@ arap_status arap_rigid_parts_create(arap_context *context, const arap_mesh *mesh
     list_parts(mesh, symmetry, kept_out, parent, parts);
 
 done:
-    arap_free(all);
-    arap_free(parent);
+    arap_arena_clear(&arena);
     if (status || !parts->count) arap_rigid_parts_clear(parts);
     return status;
 }
 
 void arap_rigid_parts_clear(arap_rigid_parts *parts) {
-    arap_free(parts->number);
-    arap_free(parts->lead);
-    arap_free(parts->next);
+    arap_arena_clear(&parts->arena);
     *parts = (arap_rigid_parts){0};
 }
 
@@ -192,18 +188,16 @@ static void join_rows(const arap_rigid_parts *parts, const arap_mesh *mesh, int 
 arap_status arap_rigid_patterns(arap_context *context, const arap_rigid_parts *parts,
                                 const arap_mesh *mesh, int bones, arap_excluded_fn excluded,
                                 const void *data, arap_influences *in) {
+    arap_arena arena = {0};
     if (!parts->count) return ARAP_OK;
     int n = in->count;
     arap_rows rows = {0};
-    int *made = ARAP_NEW(int, parts->count); /* a vertex of each part whose row already exists, or
-                                                -1 */
-    double *row = ARAP_NEW(double, bones);
-    char *locked = ARAP_NEW(char, bones);
-    arap_status status = ARAP_OK;
-    if (!made || !row || !locked) {
-        status = arap_fail_memory(&context->error, "the rigid parts");
-        goto done;
-    }
+    int *made = ARAP_TAKE(&arena, parts->count, int); /* a vertex of each part whose row already
+                                                exists, or -1 */
+    double *row = ARAP_TAKE(&arena, bones, double);
+    char *locked = ARAP_TAKE(&arena, bones, char);
+    arap_status status = arap_arena_status(&arena, &context->error, "the rigid parts");
+    if (status) goto done;
     for (int k = 0; k < parts->count; k++) made[k] = -1;
     status = arap_rows_create(context, n, &rows);
     for (int i = 0; i < n && !status; i++) {
@@ -225,9 +219,7 @@ arap_status arap_rigid_patterns(arap_context *context, const arap_rigid_parts *p
 
 done:
     arap_rows_clear(&rows);
-    arap_free(made);
-    arap_free(row);
-    arap_free(locked);
+    arap_arena_clear(&arena);
     return status;
 }
 

@@ -2,6 +2,7 @@
 #ifndef ARAP_RIGID_PARTS_H
 #define ARAP_RIGID_PARTS_H
 
+#include "base/memory.h"
 #include "rig/symmetry.h"
 
 /* All zero: no rigid parts. Each vertex outside of rigid parts forms a part of its own. */
@@ -11,6 +12,7 @@ typedef struct arap_rigid_parts {
     int *lead;   /* (vertices) the vertex that represents its part */
     int *next;   /* (vertices) the next vertex of the same part, beginning with the lead; -1: the
                     last */
+    arap_arena arena; /* of the arrays */
 } arap_rigid_parts;
 
 /* label (input vertices): vertices with equal labels form a part; -1: none. kept_out (vertices):

@@ -42,14 +42,17 @@ arap_status arap_shared_rows_create(arap_context *context, const arap_symmetry *
                                     arap_shared_rows *rows) {
     int n = in->count, mirrored = symmetry->symmetric != NULL;
     size_t entries = in->start[n];
-    *rows = (arap_shared_rows){.lead = ARAP_NEW(int, n), .next = ARAP_NEW(int, n)};
+    *rows = (arap_shared_rows){0};
+    rows->lead = ARAP_TAKE(&rows->arena, n, int);
+    rows->next = ARAP_TAKE(&rows->arena, n, int);
     if (mirrored) {
-        rows->image = ARAP_NEW(size_t, entries);
-        rows->twin = ARAP_NEW(size_t, entries);
+        rows->image = ARAP_TAKE(&rows->arena, entries, size_t);
+        rows->twin = ARAP_TAKE(&rows->arena, entries, size_t);
     }
-    if (!rows->lead || !rows->next || (mirrored && (!rows->image || !rows->twin))) {
+    arap_status status = arap_arena_status(&rows->arena, &context->error, "the weight system");
+    if (status) {
         arap_shared_rows_clear(rows);
-        return arap_fail_memory(&context->error, "the weight system");
+        return status;
     }
     for (int i = 0; i < n; i++) {
         rows->lead[i] = arap_lead(parts, i);
@@ -67,10 +70,7 @@ arap_status arap_shared_rows_create(arap_context *context, const arap_symmetry *
 }
 
 void arap_shared_rows_clear(arap_shared_rows *rows) {
-    arap_free(rows->lead);
-    arap_free(rows->next);
-    arap_free(rows->image);
-    arap_free(rows->twin);
+    arap_arena_clear(&rows->arena);
     *rows = (arap_shared_rows){0};
 }
 

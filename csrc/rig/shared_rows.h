@@ -3,6 +3,7 @@
 #ifndef ARAP_SHARED_ROWS_H
 #define ARAP_SHARED_ROWS_H
 
+#include "base/memory.h"
 #include "rig/rigid_parts.h"
 #include "rig/symmetry.h"
 #include "weights/influences.h"
@@ -12,10 +13,11 @@ typedef struct arap_shared_rows {
     int *next; /* (vertices) the next vertex with the same lead, beginning with the lead; -1: the
                   last */
     /* NULL without symmetry: */
-    size_t *image; /* (influences) for the k-th influence of a vertex: the index that matches the
-                      lead's k-th */
-    size_t *twin;  /* (influences) in a row that is its own image: the image; otherwise the
-                      influence itself */
+    size_t *image;    /* (influences) for the k-th influence of a vertex: the index that matches the
+                         lead's k-th */
+    size_t *twin;     /* (influences) in a row that is its own image: the image; otherwise the
+                         influence itself */
+    arap_arena arena; /* of the arrays */
 } arap_shared_rows;
 
 /* Create the map for the current patterns, whose rows are those of arap_rigid_patterns and

@@ -262,35 +262,28 @@ static void join_tails(arap_skeleton *s) {
 static arap_status allocate(arap_context *context, const arap_bones *bones,
                             arap_skeleton *skeleton) {
     int n = skeleton->count = bones->count;
-    skeleton->heads = ARAP_NEW(double, 3 * n);
-    skeleton->tails = ARAP_NEW(double, 3 * n);
-    skeleton->axes = ARAP_NEW(double, 9 * n);
-    skeleton->parents = ARAP_NEW(int, n);
-    skeleton->order = ARAP_NEW(int, n);
-    skeleton->limits = ARAP_NEW(double, 6 * n);
-    skeleton->kinds = ARAP_NEW_ZERO(char, n);
-    skeleton->ranges = ARAP_NEW(double, 2 * ARAP_RANGES * n);
-    skeleton->bendy_segments = ARAP_NEW_ZERO(int, n);
-    skeleton->stretch = ARAP_NEW_ZERO(char, n);
-    skeleton->deform_bone = ARAP_NEW(int, n);
-    skeleton->owner = ARAP_NEW(int, n);
-    skeleton->deform_parent = ARAP_NEW(int, n);
-    skeleton->depth = ARAP_NEW(int, n);
-    skeleton->root = ARAP_NEW(int, n);
-    skeleton->first = ARAP_NEW(int, n);
-    skeleton->end = ARAP_NEW(int, n);
-    skeleton->segments = ARAP_NEW(arap_segment, 2 * n);
-    skeleton->lines = ARAP_NEW(arap_segment, 2 * n);
-    skeleton->line_start = ARAP_NEW(int, n + 1);
-    if (bones->ways) skeleton->ways = ARAP_NEW(char, n);
-    if (!skeleton->heads || !skeleton->tails || !skeleton->axes || !skeleton->parents ||
-        !skeleton->order || !skeleton->limits || !skeleton->kinds || !skeleton->ranges ||
-        !skeleton->bendy_segments || !skeleton->stretch || !skeleton->deform_bone ||
-        !skeleton->owner || !skeleton->deform_parent || !skeleton->depth || !skeleton->root ||
-        !skeleton->first || !skeleton->end || !skeleton->segments || !skeleton->lines ||
-        !skeleton->line_start || (bones->ways && !skeleton->ways))
-        return arap_fail_memory(&context->error, "the skeleton");
-    return ARAP_OK;
+    skeleton->heads = ARAP_TAKE(&skeleton->arena, 3 * n, double);
+    skeleton->tails = ARAP_TAKE(&skeleton->arena, 3 * n, double);
+    skeleton->axes = ARAP_TAKE(&skeleton->arena, 9 * n, double);
+    skeleton->parents = ARAP_TAKE(&skeleton->arena, n, int);
+    skeleton->order = ARAP_TAKE(&skeleton->arena, n, int);
+    skeleton->limits = ARAP_TAKE(&skeleton->arena, 6 * n, double);
+    skeleton->kinds = ARAP_TAKE_ZERO(&skeleton->arena, n, char);
+    skeleton->ranges = ARAP_TAKE(&skeleton->arena, 2 * ARAP_RANGES * n, double);
+    skeleton->bendy_segments = ARAP_TAKE_ZERO(&skeleton->arena, n, int);
+    skeleton->stretch = ARAP_TAKE_ZERO(&skeleton->arena, n, char);
+    skeleton->deform_bone = ARAP_TAKE(&skeleton->arena, n, int);
+    skeleton->owner = ARAP_TAKE(&skeleton->arena, n, int);
+    skeleton->deform_parent = ARAP_TAKE(&skeleton->arena, n, int);
+    skeleton->depth = ARAP_TAKE(&skeleton->arena, n, int);
+    skeleton->root = ARAP_TAKE(&skeleton->arena, n, int);
+    skeleton->first = ARAP_TAKE(&skeleton->arena, n, int);
+    skeleton->end = ARAP_TAKE(&skeleton->arena, n, int);
+    skeleton->segments = ARAP_TAKE(&skeleton->arena, 2 * n, arap_segment);
+    skeleton->lines = ARAP_TAKE(&skeleton->arena, 2 * n, arap_segment);
+    skeleton->line_start = ARAP_TAKE(&skeleton->arena, n + 1, int);
+    if (bones->ways) skeleton->ways = ARAP_TAKE(&skeleton->arena, n, char);
+    return arap_arena_status(&skeleton->arena, &context->error, "the skeleton");
 }
 
 /* Copy limits, kinds and parents. */
@@ -349,27 +342,7 @@ done:
 }
 
 void arap_skeleton_clear(arap_skeleton *skeleton) {
-    arap_free(skeleton->heads);
-    arap_free(skeleton->tails);
-    arap_free(skeleton->axes);
-    arap_free(skeleton->parents);
-    arap_free(skeleton->order);
-    arap_free(skeleton->limits);
-    arap_free(skeleton->kinds);
-    arap_free(skeleton->ranges);
-    arap_free(skeleton->bendy_segments);
-    arap_free(skeleton->stretch);
-    arap_free(skeleton->deform_bone);
-    arap_free(skeleton->owner);
-    arap_free(skeleton->deform_parent);
-    arap_free(skeleton->depth);
-    arap_free(skeleton->root);
-    arap_free(skeleton->first);
-    arap_free(skeleton->end);
-    arap_free(skeleton->segments);
-    arap_free(skeleton->lines);
-    arap_free(skeleton->line_start);
-    arap_free(skeleton->ways);
+    arap_arena_clear(&skeleton->arena);
     *skeleton = (arap_skeleton){0};
 }
 
@@ -412,13 +385,12 @@ static int find_set(int *set, int b) {
 
 arap_status arap_skeleton_components(arap_context *context, const arap_skeleton *skeleton,
                                      int *component, int *count) {
-    int *set = ARAP_NEW(int, skeleton->count), *number = ARAP_NEW(int, skeleton->count);
-    arap_status status = ARAP_OK;
+    arap_arena arena = {0};
+    int *set = ARAP_TAKE(&arena, skeleton->count, int),
+        *number = ARAP_TAKE(&arena, skeleton->count, int);
+    arap_status status = arap_arena_status(&arena, &context->error, "the components");
     *count = 0;
-    if (!set || !number) {
-        status = arap_fail_memory(&context->error, "the components");
-        goto done;
-    }
+    if (status) goto done;
     for (int b = 0; b < skeleton->count; b++) {
         set[b] = b;
         number[b] = -1;
@@ -443,8 +415,7 @@ arap_status arap_skeleton_components(arap_context *context, const arap_skeleton 
     }
 
 done:
-    arap_free(set);
-    arap_free(number);
+    arap_arena_clear(&arena);
     return status;
 }
 

@@ -16,6 +16,7 @@
 
 #include "arap.h"
 #include "base/context.h"
+#include "base/memory.h"
 #include "mesh/mesh.h"
 #include "weights/influences.h"
 
@@ -55,6 +56,7 @@ typedef struct arap_skeleton {
                                tails */
     int *line_start;        /* (deform_count + 1) the first of `lines` of each deforming bone */
     arap_segment *lines;    /* one segment for each deforming bone, or all of them */
+    arap_arena arena;       /* of the arrays */
 } arap_skeleton;
 
 /* Check and copy the bones. Errors name the bone: NaN, a parent out of range, a loop of parents, no

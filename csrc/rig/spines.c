@@ -112,14 +112,15 @@ arap_status arap_spines_create(arap_context *context, const arap_skeleton *skele
     *spines = (arap_spines){.count = skeleton->spine_count};
     if (!spines->count) return ARAP_OK;
     size_t count = (size_t)spines->count;
-    spines->place = ARAP_NEW(int, columns);
-    spines->bone = ARAP_NEW(int, count);
-    spines->head = ARAP_NEW(double, 3 * count);
-    spines->tail = ARAP_NEW(double, 3 * count);
-    spines->bend = ARAP_NEW(double, ARAP_BEND * count * (size_t)poses);
-    if (!spines->place || !spines->bone || !spines->head || !spines->tail || !spines->bend) {
+    spines->place = ARAP_TAKE(&spines->arena, columns, int);
+    spines->bone = ARAP_TAKE(&spines->arena, count, int);
+    spines->head = ARAP_TAKE(&spines->arena, 3 * count, double);
+    spines->tail = ARAP_TAKE(&spines->arena, 3 * count, double);
+    spines->bend = ARAP_TAKE(&spines->arena, ARAP_BEND * count * (size_t)poses, double);
+    arap_status status = arap_arena_status(&spines->arena, &context->error, "the spines");
+    if (status) {
         arap_spines_clear(spines);
-        return arap_fail_memory(&context->error, "the spines");
+        return status;
     }
     int fill = 0;
     for (int d = 0; d < columns; d++) {
@@ -260,13 +261,11 @@ arap_status arap_spines_place(arap_context *context, const arap_skeleton *skelet
                               int poses, const double *transform, arap_spines *spines) {
     size_t pairs = (size_t)mesh->count * (size_t)spines->count;
     place_task task = {mesh, transform, columns, poses, spines};
-    arap_status status = ARAP_OK;
     if (!spines->count) return ARAP_OK;
-    spines->parameter = ARAP_NEW(double, pairs);
-    spines->gradient = ARAP_NEW(double, 3 * pairs);
-    spines->point = ARAP_NEW(double, 3 * pairs * (size_t)poses);
-    if (!spines->parameter || !spines->gradient || !spines->point)
-        return arap_fail_memory(&context->error, "the points of spines");
+    spines->parameter = ARAP_TAKE(&spines->arena, pairs, double);
+    spines->gradient = ARAP_TAKE(&spines->arena, 3 * pairs, double);
+    spines->point = ARAP_TAKE(&spines->arena, 3 * pairs * (size_t)poses, double);
+    arap_status status = arap_arena_status(&spines->arena, &context->error, "the points of spines");
     for (int k = 0; k < spines->count && !status; k++)
         status = arap_bone_parameters(&context->error, skeleton, mesh,
                                       skeleton->deform_bone[spines->bone[k]], parameters,
@@ -293,18 +292,18 @@ arap_status arap_spines_copy(arap_context *context, const arap_spines *in, int c
     size_t count = (size_t)in->count, pairs = (size_t)vertices * count;
     *out = (arap_spines){.count = in->count};
     if (!count) return ARAP_OK;
-    out->place = ARAP_NEW(int, columns);
-    out->bone = ARAP_NEW(int, count);
-    out->head = ARAP_NEW(double, 3 * count);
-    out->tail = ARAP_NEW(double, 3 * count);
-    out->bend = ARAP_NEW(double, ARAP_BEND * count * (size_t)poses);
-    out->parameter = ARAP_NEW(double, pairs);
-    out->gradient = ARAP_NEW(double, 3 * pairs);
-    out->point = ARAP_NEW(double, 3 * pairs * (size_t)poses);
-    if (!out->place || !out->bone || !out->head || !out->tail || !out->bend || !out->parameter ||
-        !out->gradient || !out->point) {
+    out->place = ARAP_TAKE(&out->arena, columns, int);
+    out->bone = ARAP_TAKE(&out->arena, count, int);
+    out->head = ARAP_TAKE(&out->arena, 3 * count, double);
+    out->tail = ARAP_TAKE(&out->arena, 3 * count, double);
+    out->bend = ARAP_TAKE(&out->arena, ARAP_BEND * count * (size_t)poses, double);
+    out->parameter = ARAP_TAKE(&out->arena, pairs, double);
+    out->gradient = ARAP_TAKE(&out->arena, 3 * pairs, double);
+    out->point = ARAP_TAKE(&out->arena, 3 * pairs * (size_t)poses, double);
+    arap_status status = arap_arena_status(&out->arena, &context->error, "the points of spines");
+    if (status) {
         arap_spines_clear(out);
-        return arap_fail_memory(&context->error, "the points of spines");
+        return status;
     }
     memcpy(out->place, in->place, (size_t)columns * sizeof(int));
     memcpy(out->bone, in->bone, count * sizeof(int));
@@ -324,14 +323,7 @@ void arap_spines_assign(const arap_spines *from, int vertices, int poses, arap_s
 }
 
 void arap_spines_clear(arap_spines *spines) {
-    arap_free(spines->place);
-    arap_free(spines->bone);
-    arap_free(spines->head);
-    arap_free(spines->tail);
-    arap_free(spines->bend);
-    arap_free(spines->parameter);
-    arap_free(spines->gradient);
-    arap_free(spines->point);
+    arap_arena_clear(&spines->arena);
     *spines = (arap_spines){.count = 0};
 }
 

@@ -5,6 +5,7 @@
 #define ARAP_SPINES_H
 
 #include "arap.h"
+#include "base/memory.h"
 #include "mesh/mesh.h"
 #include "rig/skeleton.h"
 
@@ -43,6 +44,7 @@ typedef struct arap_spines {
     double *gradient;  /* (vertices, count, 3) gradient of u, along the bone */
     double *point;     /* (vertices, count, poses, 3) position to which the spine alone moves the
                           vertex */
+    arap_arena arena;  /* of the arrays */
 } arap_spines;
 
 /* Allocate memory for the bends of the poses, which the caller fills in. Nothing is allocated

@@ -87,20 +87,17 @@ arap_status arap_symmetry_bones(arap_context *context, const arap_reflection *re
         symmetry->normal[c] = normal[c] / length;
         symmetry->offset += symmetry->normal[c] * (point[c] - mesh->center[c]) / mesh->diagonal;
     }
-    symmetry->bone = ARAP_NEW(int, skeleton->deform_count);
-    if (!symmetry->bone) return arap_fail_memory(&context->error, "the symmetry map");
-    for (int d = 0; d < skeleton->deform_count; d++) {
+    symmetry->bone = ARAP_TAKE(&symmetry->arena, skeleton->deform_count, int);
+    for (int d = 0; d < skeleton->deform_count && symmetry->bone; d++) {
         int other = reflection->bone_partners[skeleton->deform_bone[d]];
         symmetry->bone[d] = other < 0 ? -1 : arap_deforming(skeleton, other);
         symmetry->bone_count += other >= 0;
     }
-    return ARAP_OK;
+    return arap_arena_status(&symmetry->arena, &context->error, "the symmetry map");
 }
 
 void arap_symmetry_clear(arap_symmetry *symmetry) {
-    arap_free(symmetry->bone);
-    arap_free(symmetry->vertex);
-    arap_free(symmetry->symmetric);
+    arap_arena_clear(&symmetry->arena);
     *symmetry = (arap_symmetry){0};
 }
 
@@ -216,15 +213,13 @@ static arap_status look_into_cells(arap_context *context, match_task *task) {
 
 static arap_status match_positions(arap_context *context, const arap_mesh *mesh,
                                    arap_symmetry *symmetry) {
+    arap_arena arena = {0};
     match_task task = {.mesh = mesh,
                        .symmetry = symmetry,
-                       .reach = ARAP_NEW(double, mesh->count),
-                       .nearest = ARAP_NEW(int, mesh->count)};
-    arap_status status = ARAP_OK;
-    if (!task.reach || !task.nearest) {
-        status = arap_fail_memory(&context->error, "the symmetry map");
-        goto done;
-    }
+                       .reach = ARAP_TAKE(&arena, mesh->count, double),
+                       .nearest = ARAP_TAKE(&arena, mesh->count, int)};
+    arap_status status = arap_arena_status(&arena, &context->error, "the symmetry map");
+    if (status) goto done;
     status = look_into_cells(context, &task);
     if (!status && count_unknown(&task)) {
         status = make_tree(context, &task);
@@ -239,8 +234,7 @@ static arap_status match_positions(arap_context *context, const arap_mesh *mesh,
 
 done:
     arap_bvh_free(task.bvh);
-    arap_free(task.reach);
-    arap_free(task.nearest);
+    arap_arena_clear(&arena);
     return status;
 }
 
@@ -287,13 +281,12 @@ static int drop(arap_symmetry *symmetry, const int *found, int i, int *dropped, 
  * edges of their neighbors may then no longer match either, so the test is repeated. */
 static arap_status drop_chance(arap_context *context, arap_symmetry *symmetry,
                                const arap_mesh *mesh) {
-    int *found = ARAP_NEW(int, mesh->count), *dropped = ARAP_NEW(int, mesh->count), count = 0;
-    char *match = ARAP_NEW(char, mesh->count);
-    arap_status status = ARAP_OK;
-    if (!found || !dropped || !match) {
-        status = arap_fail_memory(&context->error, "the symmetry map");
-        goto done;
-    }
+    arap_arena arena = {0};
+    int *found = ARAP_TAKE(&arena, mesh->count, int),
+        *dropped = ARAP_TAKE(&arena, mesh->count, int), count = 0;
+    char *match = ARAP_TAKE(&arena, mesh->count, char);
+    arap_status status = arap_arena_status(&arena, &context->error, "the symmetry map");
+    if (status) goto done;
     memcpy(found, symmetry->vertex, (size_t)mesh->count * sizeof *found);
     status = arap_parallel_short(context, arap_chunks(mesh->count, CHUNK), edge_chunk,
                                  &(edge_task){mesh, found, match});
@@ -311,9 +304,7 @@ static arap_status drop_chance(arap_context *context, arap_symmetry *symmetry,
     }
 
 done:
-    arap_free(found);
-    arap_free(dropped);
-    arap_free(match);
+    arap_arena_clear(&arena);
     return status;
 }
 
@@ -335,11 +326,10 @@ static arap_status drop_parts(arap_context *context, arap_symmetry *symmetry,
 arap_status arap_symmetry_vertices(arap_context *context, const arap_mesh *mesh, int plane,
                                    arap_symmetry *symmetry) {
     symmetry->vertices = mesh->count;
-    symmetry->vertex = ARAP_NEW(int, mesh->count);
-    symmetry->symmetric = ARAP_NEW_ZERO(char, mesh->count);
-    if (!symmetry->vertex || !symmetry->symmetric)
-        return arap_fail_memory(&context->error, "the symmetry map");
-    arap_status status = match_positions(context, mesh, symmetry);
+    symmetry->vertex = ARAP_TAKE(&symmetry->arena, mesh->count, int);
+    symmetry->symmetric = ARAP_TAKE_ZERO(&symmetry->arena, mesh->count, char);
+    arap_status status = arap_arena_status(&symmetry->arena, &context->error, "the symmetry map");
+    if (!status) status = match_positions(context, mesh, symmetry);
     if (!status) status = arap_grow_pairs(context, mesh, ARAP_GROWTH_PLACES, ALONG, symmetry);
     if (!status) status = drop_chance(context, symmetry, mesh);
     if (!status && arap_is_nearly_symmetric(mesh, symmetry)) {
@@ -444,10 +434,11 @@ static void fill_chunk(void *data, int chunk, int worker) {
 arap_status arap_symmetry_patterns(arap_context *context, arap_symmetry *symmetry, int bones,
                                    arap_excluded_fn excluded, const void *data,
                                    arap_influences *in) {
+    arap_arena arena = {0};
     int n = in->count, chunks = arap_chunks(n, CHUNK), words = (bones + 63) / 64;
     size_t workers = (size_t)context->threads;
-    uint64_t *sets = ARAP_NEW_ZERO(uint64_t, workers * arap_apart((size_t)words));
-    double *sums = ARAP_NEW(double, workers * arap_apart((size_t)bones));
+    uint64_t *sets = ARAP_TAKE_ZERO(&arena, workers * arap_apart((size_t)words), uint64_t);
+    double *sums = ARAP_TAKE(&arena, workers * arap_apart((size_t)bones), double);
     arap_influences out = {0};
     sharing s = {.symmetry = symmetry,
                  .in = in,
@@ -455,13 +446,11 @@ arap_status arap_symmetry_patterns(arap_context *context, arap_symmetry *symmetr
                  .excluded = excluded,
                  .data = data,
                  .words = words,
-                 .sizes = ARAP_NEW(int, n),
-                 .row = ARAP_NEW(shared, workers)};
-    arap_status status = ARAP_OK;
-    if (!sets || !sums || !s.sizes || !s.row) {
-        status = arap_fail_memory(&context->error, "the mirrored influence patterns");
-        goto done;
-    }
+                 .sizes = ARAP_TAKE(&arena, n, int),
+                 .row = ARAP_TAKE(&arena, workers, shared)};
+    arap_status status =
+        arap_arena_status(&arena, &context->error, "the mirrored influence patterns");
+    if (status) goto done;
     for (size_t w = 0; w < workers; w++)
         s.row[w] =
             (shared){sets + w * arap_apart((size_t)words), sums + w * arap_apart((size_t)bones)};
@@ -474,10 +463,7 @@ arap_status arap_symmetry_patterns(arap_context *context, arap_symmetry *symmetr
 
 done:
     if (status) arap_influences_clear(&out);
-    arap_free(sets);
-    arap_free(sums);
-    arap_free(s.sizes);
-    arap_free(s.row);
+    arap_arena_clear(&arena);
     return status;
 }
 

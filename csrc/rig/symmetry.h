@@ -4,6 +4,7 @@
 #define ARAP_SYMMETRY_H
 
 #include "arap.h"
+#include "base/memory.h"
 #include "base/vec3.h"
 #include "mesh/mesh.h"
 #include "rig/skeleton.h"
@@ -18,6 +19,7 @@ typedef struct arap_symmetry {
     int vertices;     /* vertices of the mesh */
     int *vertex;      /* (vertices) partner or -1 */
     char *symmetric;  /* (vertices) the current rows of the vertex and its partner are images */
+    arap_arena arena; /* of the arrays */
 } arap_symmetry;
 
 /* Set the plane and the partners of the deforming bones. Errors name the bone whose partner is out
