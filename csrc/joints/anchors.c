@@ -66,17 +66,18 @@ arap_status arap_joint_anchors_create(arap_context *context, const arap_mesh *me
     size_t bones = (size_t)skeleton->deform_count;
     *anchors = (arap_joint_anchors){.count = count, .bones = (int)bones};
     if (!count) return ARAP_OK;
-    anchors->end = ARAP_NEW(int, 2 * bones);
-    anchors->turns = ARAP_NEW_ZERO(char, 2 * bones);
-    anchors->along = ARAP_NEW_ZERO(double, 3 * bones);
-    anchors->at = ARAP_NEW(double, count);
-    anchors->start = ARAP_NEW(double, 3 * count);
-    anchors->moments = ARAP_NEW(double, 8 * bones * bones);
-    anchors->turned = ARAP_NEW(double, 3 * count);
-    if (!anchors->end || !anchors->turns || !anchors->along || !anchors->at || !anchors->start ||
-        !anchors->moments || !anchors->turned) {
+    anchors->end = ARAP_TAKE(&anchors->arena, 2 * bones, int);
+    anchors->turns = ARAP_TAKE_ZERO(&anchors->arena, 2 * bones, char);
+    anchors->along = ARAP_TAKE_ZERO(&anchors->arena, 3 * bones, double);
+    anchors->at = ARAP_TAKE(&anchors->arena, count, double);
+    anchors->start = ARAP_TAKE(&anchors->arena, 3 * count, double);
+    anchors->moments = ARAP_TAKE(&anchors->arena, 8 * bones * bones, double);
+    anchors->turned = ARAP_TAKE(&anchors->arena, 3 * count, double);
+    arap_status status =
+        arap_arena_status(&anchors->arena, &context->error, "the anchors of springs");
+    if (status) {
         arap_joint_anchors_clear(anchors);
-        return arap_fail_memory(&context->error, "the anchors of springs");
+        return status;
     }
     for (size_t d = 0; d < bones; d++) {
         anchors->end[2 * d] = joints->head[skeleton->deform_bone[d]];
@@ -106,13 +107,7 @@ arap_status arap_joint_anchors_create(arap_context *context, const arap_mesh *me
 }
 
 void arap_joint_anchors_clear(arap_joint_anchors *anchors) {
-    arap_free(anchors->end);
-    arap_free(anchors->turns);
-    arap_free(anchors->along);
-    arap_free(anchors->at);
-    arap_free(anchors->start);
-    arap_free(anchors->moments);
-    arap_free(anchors->turned);
+    arap_arena_clear(&anchors->arena);
     *anchors = (arap_joint_anchors){0};
 }
 

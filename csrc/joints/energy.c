@@ -124,6 +124,7 @@ static void sum_block(void *data, int block, int worker) {
 /* Set out to `first`, or 0, plus the moments of edges or springs or both. */
 static arap_status sum_up(arap_context *context, const arap_joint_energy *energy, int edges,
                           int springs, const double *first, double *out) {
+    arap_arena arena = {0};
     size_t bones = (size_t)energy->poses->columns, size = 16 * bones * bones;
     size_t rows = (size_t)context->threads * bones;
     summation s = {.mesh = energy->mesh,
@@ -132,15 +133,12 @@ static arap_status sum_up(arap_context *context, const arap_joint_energy *energy
                    .bones = (int)bones,
                    .edges = edges,
                    .springs = springs,
-                   .pair = ARAP_NEW(int, bones * bones),
-                   .places = ARAP_NEW(double, 4 * rows),
-                   .bone = ARAP_NEW(int, rows),
-                   .seen = ARAP_NEW_ZERO(char, rows)};
-    arap_status status = ARAP_OK;
-    if (!s.pair || !s.places || !s.bone || !s.seen) {
-        status = arap_fail_memory(&context->error, "the joint energy");
-        goto done;
-    }
+                   .pair = ARAP_TAKE(&arena, bones * bones, int),
+                   .places = ARAP_TAKE(&arena, 4 * rows, double),
+                   .bone = ARAP_TAKE(&arena, rows, int),
+                   .seen = ARAP_TAKE_ZERO(&arena, rows, char)};
+    arap_status status = arap_arena_status(&arena, &context->error, "the joint energy");
+    if (status) goto done;
     for (size_t k = 0; k < bones * bones; k++) s.pair[k] = -1;
     for (int block = 0; block < BLOCKS && !status; block++) {
         sum_block(&s, block, 0);
@@ -149,11 +147,9 @@ static arap_status sum_up(arap_context *context, const arap_joint_energy *energy
     if (status) goto done;
     for (size_t k = 0; k < bones * bones; k++)
         if (s.pair[k] == 0) s.pair[k] = (int)s.pairs++;
-    s.sums = ARAP_NEW_ZERO(double, BLOCKS * 16 * s.pairs);
-    if (!s.sums) {
-        status = arap_fail_memory(&context->error, "the joint energy");
-        goto done;
-    }
+    s.sums = ARAP_TAKE_ZERO(&arena, BLOCKS * 16 * s.pairs, double);
+    status = arap_arena_status(&arena, &context->error, "the joint energy");
+    if (status) goto done;
     status = arap_parallel(context, BLOCKS, sum_block, &s);
     if (status) goto done;
     for (size_t k = 0; k < size; k++) out[k] = first ? first[k] : 0;
@@ -165,11 +161,7 @@ static arap_status sum_up(arap_context *context, const arap_joint_energy *energy
     }
 
 done:
-    arap_free(s.pair);
-    arap_free(s.sums);
-    arap_free(s.places);
-    arap_free(s.bone);
-    arap_free(s.seen);
+    arap_arena_clear(&arena);
     return status;
 }
 
@@ -217,15 +209,13 @@ arap_status arap_joint_energy_create(arap_context *context, arap_mesh *mesh,
         status = arap_local_step_create(context, mesh, &energy->packed, influences, NULL, NULL,
                                         &energy->local_step);
     if (status) goto done;
-    energy->moments = ARAP_NEW(double, size);
-    if (anchors->count) energy->edge_moments = ARAP_NEW(double, size);
-    energy->alignment = ARAP_NEW(double, mesh->count);
-    energy->pull = ARAP_NEW(double, ARAP_PULL_BLOCKS * 3 * bones * (size_t)energy->packed.lanes);
-    if (!energy->moments || (anchors->count && !energy->edge_moments) || !energy->alignment ||
-        !energy->pull) {
-        status = arap_fail_memory(&context->error, "the joint energy");
-        goto done;
-    }
+    energy->moments = ARAP_TAKE(&energy->arena, size, double);
+    if (anchors->count) energy->edge_moments = ARAP_TAKE(&energy->arena, size, double);
+    energy->alignment = ARAP_TAKE(&energy->arena, mesh->count, double);
+    energy->pull = ARAP_TAKE(&energy->arena,
+                             ARAP_PULL_BLOCKS * 3 * bones * (size_t)energy->packed.lanes, double);
+    status = arap_arena_status(&energy->arena, &context->error, "the joint energy");
+    if (status) goto done;
     if (spines->count) energy->rest = energy_at_rest(mesh, spines->slot);
     status = arap_joint_energy_weights(context, energy);
 
@@ -237,10 +227,7 @@ done:
 void arap_joint_energy_clear(arap_joint_energy *energy) {
     arap_local_step_free(energy->local_step);
     arap_packed_poses_clear(&energy->packed);
-    arap_free(energy->moments);
-    arap_free(energy->edge_moments);
-    arap_free(energy->alignment);
-    arap_free(energy->pull);
+    arap_arena_clear(&energy->arena);
     *energy = (arap_joint_energy){0};
 }
 
@@ -292,6 +279,7 @@ static void pose_chunk(void *data, int pose, int worker) {
 arap_status arap_joint_energy_run(arap_context *context, arap_joint_energy *energy,
                                   const double *transforms, const double *places, double *relative,
                                   double *force) {
+    arap_arena arena = {0};
     const arap_mesh *mesh = energy->mesh;
     arap_joint_spines *spines = energy->spines;
     arap_poses poses = *energy->poses;
@@ -300,13 +288,11 @@ arap_status arap_joint_energy_run(arap_context *context, arap_joint_energy *ener
     poses.transform = (double *)transforms; /* only read */
     poses_task task = {.energy = energy,
                        .force = force,
-                       .transforms = ARAP_NEW(double, 12 * context->threads * poses.columns),
-                       .square = ARAP_NEW(double, poses.count)};
-    arap_status status = ARAP_OK;
-    if (!task.transforms || !task.square) {
-        status = arap_fail_memory(&context->error, "the joint energy");
-        goto done;
-    }
+                       .transforms =
+                           ARAP_TAKE(&arena, 12 * context->threads * poses.columns, double),
+                       .square = ARAP_TAKE(&arena, poses.count, double)};
+    arap_status status = arap_arena_status(&arena, &context->error, "the joint energy");
+    if (status) goto done;
     status = arap_joint_energy_place(context, energy, places);
     if (!status) status = arap_packed_poses_fill(context, &poses, &energy->packed);
     if (status) goto done;
@@ -335,7 +321,6 @@ arap_status arap_joint_energy_run(arap_context *context, arap_joint_energy *ener
         status = arap_fail(&context->error, ARAP_NOT_FINITE, "the energy is %g", *relative);
 
 done:
-    arap_free(task.transforms);
-    arap_free(task.square);
+    arap_arena_clear(&arena);
     return status;
 }

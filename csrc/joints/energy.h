@@ -3,6 +3,7 @@
 #ifndef ARAP_JOINT_ENERGY_H
 #define ARAP_JOINT_ENERGY_H
 
+#include "base/memory.h"
 #include "energy/local_step.h"
 #include "joints/joints.h"
 #include "joints/spines.h"
@@ -10,16 +11,17 @@
 /* The anchors of springs (bone_springs.h). An anchor is the end of a spring on a bone and moves
  * with the joints. */
 typedef struct arap_joint_anchors {
-    size_t count;    /* number of springs; 0: no bone springs, and no other member is set */
-    int bones;       /* deforming */
-    int *end;        /* (bones, 2) joints of head and tail */
-    char *turns;     /* (bones, 2) whether a bone turns about it */
-    double *along;   /* (bones, 3) unit vectors at the start; 0 for bones of length zero */
-    double *at;      /* (count) position along the bone, from 0 at the head to 1 */
-    double *start;   /* (count, 3) original positions of the anchors */
-    double *moments; /* (bones, 2, bones, 4) Q, see joints/anchors.c */
-    double *turned;  /* (count, 3) of arap_local_step_anchors */
-    double rest;     /* rest_energy of the mesh without its springs */
+    size_t count;     /* number of springs; 0: no bone springs, and no other member is set */
+    int bones;        /* deforming */
+    int *end;         /* (bones, 2) joints of head and tail */
+    char *turns;      /* (bones, 2) whether a bone turns about it */
+    double *along;    /* (bones, 3) unit vectors at the start; 0 for bones of length zero */
+    double *at;       /* (count) position along the bone, from 0 at the head to 1 */
+    double *start;    /* (count, 3) original positions of the anchors */
+    double *moments;  /* (bones, 2, bones, 4) Q, see joints/anchors.c */
+    double *turned;   /* (count, 3) of arap_local_step_anchors */
+    double rest;      /* rest_energy of the mesh without its springs */
+    arap_arena arena; /* of the arrays */
 } arap_joint_anchors;
 
 /* Create the anchors of a mesh's springs on bones whose joints have not moved. */
@@ -58,6 +60,7 @@ typedef struct arap_joint_energy {
     arap_local_step *local_step;
     double *pull;      /* in the layout of arap_local_step_pull */
     double *alignment; /* (vertices) */
+    arap_arena arena;  /* of the arrays */
 } arap_joint_energy;
 
 /* Accumulate the sums over the mesh for these weights. All arguments are kept by reference. */

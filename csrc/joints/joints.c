@@ -140,31 +140,25 @@ static void pair_joints(const arap_symmetry *symmetry, const int *partners, arap
 arap_status arap_joints_create(arap_context *context, const arap_skeleton *skeleton,
                                const arap_symmetry *symmetry, const int *partners,
                                const arap_joint_settings *settings, arap_joints *joints) {
-    int bones = skeleton->count, deforming = skeleton->deform_count,
-        *set = ARAP_NEW(int, 2 * bones);
-    arap_status status = ARAP_OK;
-    *joints = (arap_joints){.bones = bones,
-                            .deforming = deforming,
-                            .head = ARAP_NEW(int, bones),
-                            .tail = ARAP_NEW(int, bones),
-                            .rest = ARAP_NEW(double, 6 * bones),
-                            .place = ARAP_NEW(double, 6 * bones),
-                            .max_shift = ARAP_NEW(double, 2 * bones),
-                            .pinned = ARAP_NEW_ZERO(char, 2 * bones),
-                            .joint_stiffness = ARAP_NEW_ZERO(double, 2 * bones),
-                            .tangential = ARAP_NEW_ZERO(double, 2 * bones),
-                            .partner = ARAP_NEW(int, 2 * bones),
-                            .up = ARAP_NEW(int, deforming),
-                            .pivot = ARAP_NEW(int, deforming),
-                            .component = ARAP_NEW(int, deforming),
-                            .segments = ARAP_NEW_ZERO(int, deforming)};
-    if (!set || !joints->head || !joints->tail || !joints->rest || !joints->place ||
-        !joints->max_shift || !joints->pinned || !joints->joint_stiffness || !joints->tangential ||
-        !joints->partner || !joints->up || !joints->pivot || !joints->component ||
-        !joints->segments) {
-        status = arap_fail_memory(&context->error, "the joints");
-        goto done;
-    }
+    int bones = skeleton->count, deforming = skeleton->deform_count;
+    *joints = (arap_joints){.bones = bones, .deforming = deforming};
+    joints->head = ARAP_TAKE(&joints->arena, bones, int);
+    joints->tail = ARAP_TAKE(&joints->arena, bones, int);
+    joints->rest = ARAP_TAKE(&joints->arena, 6 * bones, double);
+    joints->place = ARAP_TAKE(&joints->arena, 6 * bones, double);
+    joints->max_shift = ARAP_TAKE(&joints->arena, 2 * bones, double);
+    joints->pinned = ARAP_TAKE_ZERO(&joints->arena, 2 * bones, char);
+    joints->joint_stiffness = ARAP_TAKE_ZERO(&joints->arena, 2 * bones, double);
+    joints->tangential = ARAP_TAKE_ZERO(&joints->arena, 2 * bones, double);
+    joints->partner = ARAP_TAKE(&joints->arena, 2 * bones, int);
+    joints->up = ARAP_TAKE(&joints->arena, deforming, int);
+    joints->pivot = ARAP_TAKE(&joints->arena, deforming, int);
+    joints->component = ARAP_TAKE(&joints->arena, deforming, int);
+    joints->segments = ARAP_TAKE_ZERO(&joints->arena, deforming, int);
+    int *set = ARAP_NEW(int, 2 * bones);
+    arap_status status = set ? arap_arena_status(&joints->arena, &context->error, "the joints")
+                             : arap_fail_memory(&context->error, "the joints");
+    if (status) goto done;
     number_joints(skeleton, set, joints);
     hang(skeleton, joints);
     for (int j = 0; j < joints->count; j++) {
@@ -200,19 +194,7 @@ done:
 }
 
 void arap_joints_clear(arap_joints *joints) {
-    arap_free(joints->head);
-    arap_free(joints->tail);
-    arap_free(joints->rest);
-    arap_free(joints->place);
-    arap_free(joints->max_shift);
-    arap_free(joints->pinned);
-    arap_free(joints->joint_stiffness);
-    arap_free(joints->tangential);
-    arap_free(joints->partner);
-    arap_free(joints->up);
-    arap_free(joints->pivot);
-    arap_free(joints->component);
-    arap_free(joints->segments);
+    arap_arena_clear(&joints->arena);
     *joints = (arap_joints){0};
 }
 

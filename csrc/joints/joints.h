@@ -2,6 +2,7 @@
 #ifndef ARAP_JOINTS_H
 #define ARAP_JOINTS_H
 
+#include "base/memory.h"
 #include "mesh/mesh.h"
 #include "rig/skeleton.h"
 #include "rig/symmetry.h"
@@ -38,7 +39,8 @@ typedef struct arap_joints {
     int *pivot;     /* (deforming) joint of the head; -1 where `up` is -1 */
     int *component; /* (deforming) connected component */
     int component_count;
-    int *segments; /* (deforming) bones and virtual segments that move with d */
+    int *segments;    /* (deforming) bones and virtual segments that move with d */
+    arap_arena arena; /* of the arrays */
 } arap_joints;
 
 /* Bone ends form one joint if they coincide (within 1e-6 of the mesh's diagonal) and are those of a

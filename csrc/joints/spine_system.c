@@ -122,12 +122,12 @@ static void make_joint_blocks(const arap_joint_system *s, int pose, joint_block 
 arap_status arap_joint_spine_system_create(arap_context *context, arap_joint_system *system) {
     size_t columns = (size_t)system->spines->columns,
            count = (size_t)system->joints->component_count;
-    system->joint_blocks = ARAP_NEW(joint_block, JOINT_BLOCKS * columns);
-    system->columns_joined = ARAP_NEW(double, (size_t)system->poses * count * columns);
-    system->columns_work = ARAP_NEW(double, 6 * columns + 3 * count + (size_t)system->size);
-    if (!system->joint_blocks || !system->columns_joined || !system->columns_work)
-        return arap_fail_memory(&context->error, "the joint system");
-    return ARAP_OK;
+    system->joint_blocks = ARAP_TAKE(&system->arena, JOINT_BLOCKS * columns, joint_block);
+    system->columns_joined =
+        ARAP_TAKE(&system->arena, (size_t)system->poses * count * columns, double);
+    system->columns_work =
+        ARAP_TAKE(&system->arena, 6 * columns + 3 * count + (size_t)system->size, double);
+    return arap_arena_status(&system->arena, &context->error, "the joint system");
 }
 
 /* P^T N of a pose, (components, columns), and N becomes N - N P X P^T N. */
@@ -223,27 +223,24 @@ static void sum_block(void *data, int block, int worker) {
 
 arap_status arap_joint_spine_data(arap_context *context, arap_joint_system *system,
                                   double *curvature) {
+    arap_arena arena = {0};
     size_t size = (size_t)system->size * (size_t)system->size,
            columns = (size_t)system->spines->columns;
     data_task task = {.system = system,
                       .curvature = curvature,
-                      .joint_blocks = ARAP_NEW(joint_block, BLOCKS * JOINT_BLOCKS * columns),
-                      .row = ARAP_NEW(double, BLOCKS * columns),
-                      .matrix = ARAP_NEW_ZERO(double, BLOCKS * size)};
-    arap_status status = ARAP_OK;
-    if (!task.joint_blocks || !task.row || !task.matrix) {
-        status = arap_fail_memory(&context->error, "the joint system");
-        goto done;
-    }
+                      .joint_blocks =
+                          ARAP_TAKE(&arena, BLOCKS * JOINT_BLOCKS * columns, joint_block),
+                      .row = ARAP_TAKE(&arena, BLOCKS * columns, double),
+                      .matrix = ARAP_TAKE_ZERO(&arena, BLOCKS * size, double)};
+    arap_status status = arap_arena_status(&arena, &context->error, "the joint system");
+    if (status) goto done;
     status = arap_parallel(context, BLOCKS, sum_block, &task);
     if (status) goto done;
     memset(system->matrix, 0, size * sizeof(double));
     for (size_t k = 0; k < BLOCKS * size; k++) system->matrix[k % size] += task.matrix[k];
 
 done:
-    arap_free(task.joint_blocks);
-    arap_free(task.row);
-    arap_free(task.matrix);
+    arap_arena_clear(&arena);
     return status;
 }
 

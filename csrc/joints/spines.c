@@ -38,14 +38,12 @@ arap_status arap_joint_spines_create(arap_context *context, const arap_skeleton 
                             .posed = *poses};
     spines->posed.spines = (arap_spines){0};
     if (!count) return ARAP_OK;
-    spines->head = ARAP_NEW(int, count);
-    spines->tail = ARAP_NEW(int, count);
-    spines->is_stb = ARAP_NEW(char, count);
-    spines->angle = ARAP_NEW(double, count * (size_t)poses->count);
-    spines->kept = ARAP_NEW(char, n * count);
-    arap_status status = ARAP_OK;
-    if (!spines->head || !spines->tail || !spines->is_stb || !spines->angle || !spines->kept)
-        status = arap_fail_memory(&context->error, "the joints of spines");
+    spines->head = ARAP_TAKE(&spines->arena, count, int);
+    spines->tail = ARAP_TAKE(&spines->arena, count, int);
+    spines->is_stb = ARAP_TAKE(&spines->arena, count, char);
+    spines->angle = ARAP_TAKE(&spines->arena, count * (size_t)poses->count, double);
+    spines->kept = ARAP_TAKE(&spines->arena, n * count, char);
+    arap_status status = arap_arena_status(&spines->arena, &context->error, "the joints of spines");
     if (!status)
         status = arap_spines_copy(context, in, poses->columns, mesh->count, poses->count,
                                   &spines->posed.spines);
@@ -89,33 +87,23 @@ static int is_reached(const arap_joint_spines *spines, const arap_mesh *mesh,
 arap_status arap_joint_spines_find(arap_context *context, const arap_mesh *mesh,
                                    const arap_influences *in, arap_joint_spines *spines) {
     if (!spines->count) return ARAP_OK;
-    arap_free(spines->slot); /* left by a call that failed */
-    arap_free(spines->vertex);
-    arap_free(spines->desired);
-    spines->desired = NULL;
+    arap_arena_clear(&spines->found); /* left by a call that failed */
     spines->reached = 0;
-    spines->slot = ARAP_NEW(int, mesh->count);
-    spines->vertex = ARAP_NEW(int, mesh->count);
+    spines->slot = ARAP_TAKE(&spines->found, mesh->count, int);
+    spines->vertex = ARAP_TAKE(&spines->found, mesh->count, int);
     for (int i = 0; spines->slot && spines->vertex && i < mesh->count; i++) {
         spines->slot[i] = is_reached(spines, mesh, in, i) ? spines->reached++ : -1;
         if (spines->slot[i] >= 0) spines->vertex[spines->slot[i]] = i;
     }
-    spines->desired = ARAP_NEW(double, 9 * (size_t)spines->poses * (size_t)spines->reached);
-    if (!spines->slot || !spines->vertex || !spines->desired)
-        return arap_fail_memory(&context->error, "the joints of spines");
-    return ARAP_OK;
+    spines->desired =
+        ARAP_TAKE(&spines->found, 9 * (size_t)spines->poses * (size_t)spines->reached, double);
+    return arap_arena_status(&spines->found, &context->error, "the joints of spines");
 }
 
 void arap_joint_spines_clear(arap_joint_spines *spines) {
-    arap_free(spines->head);
-    arap_free(spines->tail);
-    arap_free(spines->is_stb);
-    arap_free(spines->angle);
-    arap_free(spines->kept);
     arap_spines_clear(&spines->posed.spines);
-    arap_free(spines->slot);
-    arap_free(spines->vertex);
-    arap_free(spines->desired);
+    arap_arena_clear(&spines->arena);
+    arap_arena_clear(&spines->found);
     *spines = (arap_joint_spines){0};
 }
 
@@ -165,6 +153,7 @@ typedef struct summation {
     workspace *workspaces;
     double *square;            /* (poses) */
     double *force, *curvature; /* one of them */
+    arap_arena arena;          /* of the workspaces and `square` */
 } summation;
 
 static void pose_vertices(const summation *s, int pose, workspace *ws) {
@@ -264,44 +253,20 @@ static void sum_pose(void *data, int pose, int worker) {
     }
 }
 
-static void free_workspaces(workspace *workspaces, int count) {
-    for (int t = 0; workspaces && t < count; t++) {
-        arap_free(workspaces[t].point);
-        arap_free(workspaces[t].factors);
-        arap_free(workspaces[t].y);
-        arap_free(workspaces[t].column);
-        arap_free(workspaces[t].seen);
-    }
-    arap_free(workspaces);
-}
-
-static workspace *create_workspaces(int count, const summation *s) {
-    workspace *workspaces = ARAP_NEW_ZERO(workspace, count);
-    for (int t = 0; workspaces && t < count; t++) {
-        workspace *ws = &workspaces[t];
-        ws->point = ARAP_NEW(double, 3 * (size_t)s->mesh->count);
-        ws->factors = ARAP_NEW(double, ARAP_SPINE_FACTORS * s->in->start[s->in->count]);
-        ws->y = ARAP_NEW(double, s->spines->columns);
-        ws->column = ARAP_NEW(int, s->spines->columns);
-        ws->seen = ARAP_NEW_ZERO(char, s->spines->columns);
-        if (!ws->point || !ws->factors || !ws->y || !ws->column || !ws->seen) {
-            free_workspaces(workspaces, count);
-            return NULL;
-        }
-    }
-    return workspaces;
-}
-
+/* The caller clears the arena. */
 static arap_status sum_poses(arap_context *context, summation *s) {
-    arap_status status = ARAP_OK;
-    s->square = ARAP_NEW(double, s->spines->poses);
-    s->workspaces = create_workspaces(context->threads, s);
-    if (s->square && s->workspaces)
-        status = arap_parallel(context, s->spines->poses, sum_pose, s);
-    else
-        status = arap_fail_memory(&context->error, "the energy near spines");
-    free_workspaces(s->workspaces, context->threads);
-    return status;
+    s->square = ARAP_TAKE(&s->arena, s->spines->poses, double);
+    s->workspaces = ARAP_TAKE(&s->arena, context->threads, workspace);
+    for (int t = 0; t < context->threads && s->workspaces; t++)
+        s->workspaces[t] =
+            (workspace){.point = ARAP_TAKE(&s->arena, 3 * (size_t)s->mesh->count, double),
+                        .factors = ARAP_TAKE(
+                            &s->arena, ARAP_SPINE_FACTORS * s->in->start[s->in->count], double),
+                        .y = ARAP_TAKE(&s->arena, s->spines->columns, double),
+                        .column = ARAP_TAKE(&s->arena, s->spines->columns, int),
+                        .seen = ARAP_TAKE_ZERO(&s->arena, s->spines->columns, char)};
+    arap_status status = arap_arena_status(&s->arena, &context->error, "the energy near spines");
+    return status ? status : arap_parallel(context, s->spines->poses, sum_pose, s);
 }
 
 arap_status arap_joint_spines_energy(arap_context *context, const arap_joint_spines *spines,
@@ -312,7 +277,7 @@ arap_status arap_joint_spines_energy(arap_context *context, const arap_joint_spi
     *square = 0;
     for (int p = 0; p < spines->poses && !status; p++)
         *square += arap_pose_weight(&spines->posed, p) * s.square[p];
-    arap_free(s.square);
+    arap_arena_clear(&s.arena);
     return status;
 }
 
@@ -321,6 +286,6 @@ arap_status arap_joint_spines_curvature(arap_context *context, const arap_joint_
                                         double *curvature) {
     summation s = {.spines = spines, .mesh = mesh, .in = in, .curvature = curvature};
     arap_status status = sum_poses(context, &s);
-    arap_free(s.square);
+    arap_arena_clear(&s.arena);
     return status;
 }

@@ -3,6 +3,7 @@
 #ifndef ARAP_JOINT_SPINES_H
 #define ARAP_JOINT_SPINES_H
 
+#include "base/memory.h"
 #include "joints/joints.h"
 #include "rig/poses.h"
 #include "weights/influences.h"
@@ -19,9 +20,11 @@ typedef struct arap_joint_spines {
     arap_poses posed; /* with its own spines; borrows the transforms of the latest call */
     /* Determined by the influence patterns: the vertices with a spine in their ring. */
     int reached;
-    int *slot;       /* (vertices) -1: without */
-    int *vertex;     /* (reached) in ascending order */
-    double *desired; /* (reached, poses, 9) R_i */
+    int *slot;        /* (vertices) -1: without */
+    int *vertex;      /* (reached) in ascending order */
+    double *desired;  /* (reached, poses, 9) R_i */
+    arap_arena found; /* of these arrays */
+    arap_arena arena; /* of the others */
 } arap_joint_spines;
 
 /* The columns of a pose are 3-vectors that move posed vertices by a number each: the translation of

@@ -2,6 +2,7 @@
 #ifndef ARAP_JOINT_STATE_H
 #define ARAP_JOINT_STATE_H
 
+#include "base/memory.h"
 #include "joints/joints.h"
 #include "joints/solver.h"
 #include "joints/system.h"
@@ -34,6 +35,7 @@ struct arap_joint_solver {
     double *energies;
     int capacity;
     arap_joint_report report;
+    arap_arena arena; /* of the arrays */
 };
 
 /* Compute the energy and forces of the current state. */

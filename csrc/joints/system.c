@@ -184,35 +184,33 @@ arap_status arap_joint_system_create(arap_context *context, const arap_joints *j
                                      const arap_symmetry *symmetry, const arap_skeleton *skeleton,
                                      const arap_joint_energy *energy, double stiffness,
                                      arap_joint_system *system) {
+    arap_arena arena = {0};
     size_t n = (size_t)joints->deforming, count = (size_t)joints->component_count;
     size_t size = 3 * (size_t)joints->count;
-    double *squeezed = ARAP_NEW(double, n * n), *work = ARAP_NEW(double, n * n);
-    double *inner = ARAP_NEW(double, count * count), *gram = ARAP_NEW(double, 9 * n * n);
+    double *squeezed = ARAP_TAKE(&arena, n * n, double), *work = ARAP_TAKE(&arena, n * n, double);
+    double *inner = ARAP_TAKE(&arena, count * count, double),
+           *gram = ARAP_TAKE(&arena, 9 * n * n, double);
     const arap_joint_spines *spines = energy->spines->count ? energy->spines : NULL;
     size_t columns = spines ? (size_t)spines->columns : 0;
-    double *curvature = ARAP_NEW(double, columns * columns * (size_t)energy->poses->count);
-    arap_status status = ARAP_OK;
-    *system = (arap_joint_system){
-        .joints = joints,
-        .symmetry = symmetry,
-        .poses = energy->poses->count,
-        .size = (int)size,
-        .pose_weight = energy->poses->weight,
-        .turns = ARAP_NEW(double, 9 * n * (size_t)energy->poses->count),
-        .chain = ARAP_NEW(double, n * n),
-        .joined = ARAP_NEW(double, count * n),
-        .inverse = ARAP_NEW(double, count * count),
-        .matrix = ARAP_NEW(double, size * size),
-        .penalty = ARAP_NEW(double, 3 * size),
-        .spines = spines,
-        .transform = energy->poses->transform,
-        .work = ARAP_NEW(double, 2 * size * size + 2 * size + 9 * n + 3 * count)};
-    if (!squeezed || !work || !inner || !gram || !curvature || !system->turns || !system->chain ||
-        !system->joined || !system->inverse || !system->matrix || !system->penalty ||
-        !system->work) {
-        status = arap_fail_memory(&context->error, "the joint system");
-        goto done;
-    }
+    double *curvature = ARAP_TAKE(&arena, columns * columns * (size_t)energy->poses->count, double);
+    *system = (arap_joint_system){.joints = joints,
+                                  .symmetry = symmetry,
+                                  .poses = energy->poses->count,
+                                  .size = (int)size,
+                                  .pose_weight = energy->poses->weight,
+                                  .spines = spines,
+                                  .transform = energy->poses->transform};
+    system->turns = ARAP_TAKE(&system->arena, 9 * n * (size_t)energy->poses->count, double);
+    system->chain = ARAP_TAKE(&system->arena, n * n, double);
+    system->joined = ARAP_TAKE(&system->arena, count * n, double);
+    system->inverse = ARAP_TAKE(&system->arena, count * count, double);
+    system->matrix = ARAP_TAKE(&system->arena, size * size, double);
+    system->penalty = ARAP_TAKE(&system->arena, 3 * size, double);
+    system->work =
+        ARAP_TAKE(&system->arena, 2 * size * size + 2 * size + 9 * n + 3 * count, double);
+    arap_status status = arap_arena_status(&arena, &context->error, "the joint system");
+    if (!status) status = arap_arena_status(&system->arena, &context->error, "the joint system");
+    if (status) goto done;
     arap_joint_chains(system);
     if (spines) {
         status = arap_joint_spine_system_create(context, system);
@@ -242,26 +240,13 @@ arap_status arap_joint_system_create(arap_context *context, const arap_joints *j
     add_penalties(system, skeleton->deform_bone);
 
 done:
-    arap_free(squeezed);
-    arap_free(work);
-    arap_free(inner);
-    arap_free(gram);
-    arap_free(curvature);
+    arap_arena_clear(&arena);
     if (status) arap_joint_system_clear(system);
     return status;
 }
 
 void arap_joint_system_clear(arap_joint_system *system) {
-    arap_free(system->turns);
-    arap_free(system->chain);
-    arap_free(system->joined);
-    arap_free(system->inverse);
-    arap_free(system->matrix);
-    arap_free(system->penalty);
-    arap_free(system->work);
-    arap_free(system->joint_blocks);
-    arap_free(system->columns_joined);
-    arap_free(system->columns_work);
+    arap_arena_clear(&system->arena);
     *system = (arap_joint_system){0};
 }
 

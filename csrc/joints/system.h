@@ -3,6 +3,7 @@
 #ifndef ARAP_JOINT_SYSTEM_H
 #define ARAP_JOINT_SYSTEM_H
 
+#include "base/memory.h"
 #include "joints/energy.h"
 #include "joints/joints.h"
 
@@ -24,6 +25,7 @@ typedef struct arap_joint_system {
     struct arap_joint_block *joint_blocks;
     double *columns_joined; /* (poses, components, columns) used instead of `joined` */
     double *columns_work;
+    arap_arena arena; /* of the arrays */
 } arap_joint_system;
 
 /* Create the system for the linear parts of the poses, the weights of the energy and, if there are
