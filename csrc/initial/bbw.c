@@ -119,21 +119,19 @@ static arap_status iterate(arap_context *context, admm *a) {
 
 /* Compute z (columns, size), which replaces w. */
 static arap_status bound(arap_context *context, const arap_biharmonic_block *block, double *z) {
+    arap_arena arena = {0};
     size_t columns = (size_t)block->columns, entries = columns * (size_t)block->size;
     int outside = 0;
     admm a = {.block = block,
               .penalty = PENALTY,
-              .w = ARAP_NEW(double, entries),
+              .w = ARAP_TAKE(&arena, entries, double),
               .z = z,
-              .u = ARAP_NEW_ZERO(double, entries),
-              .off_bounds = ARAP_NEW(double, columns),
-              .change = ARAP_NEW(double, columns),
-              .largest = ARAP_NEW(double, columns)};
-    arap_status status = ARAP_OK;
-    if (!a.w || !a.u || !a.off_bounds || !a.change || !a.largest) {
-        status = arap_fail_memory(&context->error, "the biharmonic weights");
-        goto done;
-    }
+              .u = ARAP_TAKE_ZERO(&arena, entries, double),
+              .off_bounds = ARAP_TAKE(&arena, columns, double),
+              .change = ARAP_TAKE(&arena, columns, double),
+              .largest = ARAP_TAKE(&arena, columns, double)};
+    arap_status status = arap_arena_status(&arena, &context->error, "the biharmonic weights");
+    if (status) goto done;
     for (size_t at = 0; at < entries; at++) {
         outside |= !(z[at] > -TOLERANCE && z[at] < 1 + TOLERANCE);
         z[at] = fmin(fmax(z[at], 0), 1);
@@ -141,11 +139,7 @@ static arap_status bound(arap_context *context, const arap_biharmonic_block *blo
     if (outside) status = iterate(context, &a);
 
 done:
-    arap_free(a.w);
-    arap_free(a.u);
-    arap_free(a.off_bounds);
-    arap_free(a.change);
-    arap_free(a.largest);
+    arap_arena_clear(&arena);
     return status;
 }
 

@@ -40,17 +40,20 @@ typedef struct problem {
     int *handle_start, *handle_bone; /* (count + 1) of each vertex, bones ascending */
     arap_two_rings q;
     int block_count;
-    int *first;  /* (block_count + 1) of each in member */
-    int *member; /* (vertices without handle) block after block, each in elimination order */
-    int *place;  /* (count) index in its block; -1: a handle */
-    char *near;  /* (bones) whether the bone has a handle next to the block */
+    int *first;       /* (block_count + 1) of each in member */
+    int *member;      /* (vertices without handle) block after block, each in elimination order */
+    int *place;       /* (count) index in its block; -1: a handle */
+    char *near;       /* (bones) whether the bone has a handle next to the block */
+    arap_arena arena; /* of these arrays */
 } problem;
 
 static arap_status sort_handles(arap_context *context, problem *p) {
     int n = p->mesh->count, *start;
-    start = p->handle_start = ARAP_NEW_ZERO(int, n + 1);
-    p->handle_bone = ARAP_NEW(int, p->handles.count);
-    if (!start || !p->handle_bone) return arap_fail_memory(&context->error, "the handles of bones");
+    start = p->handle_start = ARAP_TAKE_ZERO(&p->arena, n + 1, int);
+    p->handle_bone = ARAP_TAKE(&p->arena, p->handles.count, int);
+    p->near = ARAP_TAKE(&p->arena, p->bones, char);
+    arap_status status = arap_arena_status(&p->arena, &context->error, "the handles of bones");
+    if (status) return status;
     for (int i = 0; i < n; i++) start[i + 1] = start[i] + p->handles.bones[i];
     for (int h = 0; h < p->handles.count; h++) p->handle_bone[h] = -1;
     for (int h = 0; h < p->handles.count; h++) {
@@ -87,16 +90,17 @@ static int label_blocks(const problem *p, int *label, int *stack) {
 }
 
 static arap_status find_blocks(arap_context *context, problem *p) {
+    arap_arena arena = {0};
     int n = p->mesh->count;
-    int *label = ARAP_NEW(int, n), *order = ARAP_NEW(int, n);
-    arap_status status = ARAP_OK;
-    if (!label || !order) goto no_memory;
+    int *label = ARAP_TAKE(&arena, n, int), *order = ARAP_TAKE(&arena, n, int);
+    arap_status status = arap_arena_status(&arena, &context->error, "the biharmonic weights");
+    if (status) goto done;
     p->block_count = label_blocks(p, label, order);
-    p->first = ARAP_NEW_ZERO(int, p->block_count + 1);
-    p->member = ARAP_NEW(int, n);
-    p->place = ARAP_NEW(int, n);
-    if (!p->first || !p->member || !p->place) goto no_memory;
-    status = arap_fill_reducing_order(context, n, p->q.ring, p->q.neighbor, order);
+    p->first = ARAP_TAKE_ZERO(&p->arena, p->block_count + 1, int);
+    p->member = ARAP_TAKE(&p->arena, n, int);
+    p->place = ARAP_TAKE(&p->arena, n, int);
+    status = arap_arena_status(&p->arena, &context->error, "the biharmonic weights");
+    if (!status) status = arap_fill_reducing_order(context, n, p->q.ring, p->q.neighbor, order);
     if (status) goto done;
     for (int i = 0; i < n; i++)
         if (label[i] >= 0) p->first[label[i] + 1]++;
@@ -110,13 +114,9 @@ static arap_status find_blocks(arap_context *context, problem *p) {
     if (p->block_count) p->first[0] = 0;
     for (int i = 0; i < n; i++)
         if (label[i] >= 0) p->place[i] -= p->first[label[i]];
-    goto done;
 
-no_memory:
-    status = arap_fail_memory(&context->error, "the biharmonic weights");
 done:
-    arap_free(label);
-    arap_free(order);
+    arap_arena_clear(&arena);
     return status;
 }
 
@@ -155,21 +155,23 @@ static void pull_columns(const problem *p, int size, const int *member, int colu
 /* Solve one block for all its bones and list the weights above `floor`. */
 static arap_status solve_block(arap_context *context, problem *p, int block,
                                arap_biharmonic_fn bound, double floor, arap_entries *list) {
+    arap_arena arena = {0};
     const int *member = p->member + p->first[block];
     int size = p->first[block + 1] - p->first[block], max = COLUMNS;
     double done = (double)p->first[block] / p->first[p->block_count],
            share = (double)size / p->first[p->block_count];
-    int *bone = ARAP_NEW(int, p->bones), *column = ARAP_NEW(int, p->bones);
-    double *own = ARAP_NEW(double, size), *pull = NULL, *w = NULL;
+    int *bone = ARAP_TAKE(&arena, p->bones, int), *column = ARAP_TAKE(&arena, p->bones, int);
+    double *own = ARAP_TAKE(&arena, size, double), *pull = NULL, *w = NULL;
     arap_matrix matrix = {0};
     arap_factor *factor = NULL;
-    arap_status status = ARAP_OK;
-    if (!bone || !column || !own) goto no_memory;
+    arap_status status = arap_arena_status(&arena, &context->error, "the biharmonic weights");
+    if (status) goto done;
     int bones = list_bones(p, size, member, bone);
     if (max > bones) max = bones;
-    pull = ARAP_NEW(double, (size_t)max * (size_t)size);
-    w = ARAP_NEW(double, (size_t)max * (size_t)size);
-    if (!pull || !w) goto no_memory;
+    pull = ARAP_TAKE(&arena, (size_t)max * (size_t)size, double);
+    w = ARAP_TAKE(&arena, (size_t)max * (size_t)size, double);
+    status = arap_arena_status(&arena, &context->error, "the biharmonic weights");
+    if (status) goto done;
     for (int j = 0; j < size; j++) own[j] = p->q.own[member[j]];
     if (bones) status = arap_two_rings_matrix(context, &p->q, size, member, p->place, 1, &matrix);
     for (int from = 0; from < bones && !status; from += max) {
@@ -200,18 +202,11 @@ static arap_status solve_block(arap_context *context, problem *p, int block,
                     arap_entries_add(context, list, i, bone[from + (int)(k / (size_t)size)], w[k]);
         }
     }
-    goto done;
 
-no_memory:
-    status = arap_fail_memory(&context->error, "the biharmonic weights");
 done:
     arap_factor_free(factor);
     arap_matrix_clear(&matrix);
-    arap_free(bone);
-    arap_free(column);
-    arap_free(own);
-    arap_free(pull);
-    arap_free(w);
+    arap_arena_clear(&arena);
     return status;
 }
 
@@ -244,10 +239,6 @@ arap_status arap_biharmonic_solve(arap_context *context, const arap_mesh *mesh,
     if (!status) status = sort_handles(context, &p);
     if (!status) status = arap_bilaplacian(context, mesh, &p.q);
     if (!status) status = find_blocks(context, &p);
-    if (!status) {
-        p.near = ARAP_NEW(char, p.bones);
-        if (!p.near) status = arap_fail_memory(&context->error, "the biharmonic weights");
-    }
     for (int i = 0; i < mesh->count && !status; i++)
         for (int h = p.handle_start[i]; h < p.handle_start[i + 1] && !status; h++)
             status = arap_entries_add(context, &list, i, p.handle_bone[h], 1);
@@ -257,12 +248,7 @@ arap_status arap_biharmonic_solve(arap_context *context, const arap_mesh *mesh,
     arap_handles_clear(&p.handles);
     arap_two_rings_clear(&p.q);
     arap_entries_clear(&list);
-    arap_free(p.handle_start);
-    arap_free(p.handle_bone);
-    arap_free(p.first);
-    arap_free(p.member);
-    arap_free(p.place);
-    arap_free(p.near);
+    arap_arena_clear(&p.arena);
     return status;
 }
 

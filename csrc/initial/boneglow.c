@@ -170,29 +170,26 @@ arap_status arap_boneglow_weights(arap_context *context, const arap_mesh *mesh,
                                   const arap_skeleton *skeleton, const arap_visibility *visibility,
                                   const int *order, double floor, arap_influences *out,
                                   arap_islands_report *report) {
+    arap_arena arena = {0};
     size_t n = (size_t)mesh->count;
     int chunks = arap_chunks(mesh->count, CHUNK), bones = skeleton->deform_count;
     arap_bvh *faces = NULL;
     arap_influences shares = {0};
     arap_visibility lit = *visibility;
-    double *normals = ARAP_NEW(double, 3 * n);
-    glow_task task = {.mesh = mesh,
-                      .skeleton = skeleton,
-                      .visibility = visibility,
-                      .normals = normals,
-                      .bounds =
-                          ARAP_NEW(double, (size_t)context->threads * arap_apart((size_t)bones)),
-                      .lights = ARAP_NEW(int, n),
-                      .bone = ARAP_NEW(int, MAX_LIGHTS * n),
-                      .light = ARAP_NEW(double, MAX_LIGHTS * n),
-                      .lit = ARAP_NEW(char, n),
-                      .distance = ARAP_NEW(double, n)};
-    arap_status status = ARAP_OK;
-    if (!normals || !task.bounds || !task.lights || !task.bone || !task.light || !task.lit ||
-        !task.distance) {
-        status = arap_fail_memory(&context->error, "the light of bones");
-        goto done;
-    }
+    double *normals = ARAP_TAKE(&arena, 3 * n, double);
+    glow_task task = {
+        .mesh = mesh,
+        .skeleton = skeleton,
+        .visibility = visibility,
+        .normals = normals,
+        .bounds = ARAP_TAKE(&arena, (size_t)context->threads * arap_apart((size_t)bones), double),
+        .lights = ARAP_TAKE(&arena, n, int),
+        .bone = ARAP_TAKE(&arena, MAX_LIGHTS * n, int),
+        .light = ARAP_TAKE(&arena, MAX_LIGHTS * n, double),
+        .lit = ARAP_TAKE(&arena, n, char),
+        .distance = ARAP_TAKE(&arena, n, double)};
+    arap_status status = arap_arena_status(&arena, &context->error, "the light of bones");
+    if (status) goto done;
     arap_vertex_normals(mesh, normals);
     status = arap_face_bvh(context, mesh, NULL, &faces);
     if (status) goto done;
@@ -208,12 +205,6 @@ arap_status arap_boneglow_weights(arap_context *context, const arap_mesh *mesh,
 done:
     arap_bvh_free(faces);
     arap_influences_clear(&shares);
-    arap_free(normals);
-    arap_free(task.bounds);
-    arap_free(task.lights);
-    arap_free(task.bone);
-    arap_free(task.light);
-    arap_free(task.lit);
-    arap_free(task.distance);
+    arap_arena_clear(&arena);
     return status;
 }

@@ -83,18 +83,16 @@ static arap_status solve_block(arap_context *context, const arap_mesh *mesh, con
 static arap_status diffuse(arap_context *context, const arap_mesh *mesh, const arap_skeleton *s,
                            const arap_visibility *visibility, const arap_heat_system *system,
                            int all, double *out) {
+    arap_arena arena = {0};
     int block = ARAP_RIGHT_SIDES * context->threads, count = 0;
-    int *chosen = ARAP_NEW(int, s->deform_count);
-    double *place = ARAP_NEW(double, s->deform_count), *x = NULL;
-    arap_status status = ARAP_OK;
+    int *chosen = ARAP_TAKE(&arena, s->deform_count, int);
+    double *place = ARAP_TAKE(&arena, s->deform_count, double), *x = NULL;
     for (int d = 0; d < s->deform_count && chosen; d++)
         if (all || s->kinds[s->deform_bone[d]] != ARAP_BONE_RIGID) chosen[count++] = d;
     if (block > count) block = count;
-    x = ARAP_NEW(double, (size_t)mesh->count * (size_t)block);
-    if (!chosen || !place || !x) {
-        status = arap_fail_memory(&context->error, "the parameters");
-        goto done;
-    }
+    x = ARAP_TAKE(&arena, (size_t)mesh->count * (size_t)block, double);
+    arap_status status = arap_arena_status(&arena, &context->error, "the parameters");
+    if (status) goto done;
     for (int first = 0; first < count && !status; first += block) {
         int width = count - first < block ? count - first : block;
         status =
@@ -102,9 +100,7 @@ static arap_status diffuse(arap_context *context, const arap_mesh *mesh, const a
     }
 
 done:
-    arap_free(chosen);
-    arap_free(place);
-    arap_free(x);
+    arap_arena_clear(&arena);
     return status;
 }
 

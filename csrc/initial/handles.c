@@ -88,14 +88,12 @@ static arap_status sample_bone(arap_context *context, const arap_mesh *mesh,
 /* Give a handle to parts of the mesh without one. */
 static arap_status reach_islands(arap_context *context, const arap_mesh *mesh,
                                  const arap_visibility *visibility, arap_handles *list) {
+    arap_arena arena = {0};
     int n = mesh->count;
-    int *island = ARAP_NEW(int, n), *nearest = ARAP_NEW(int, n);
-    char *has = ARAP_NEW_ZERO(char, n);
-    arap_status status = ARAP_OK;
-    if (!island || !nearest || !has) {
-        status = arap_fail_memory(&context->error, "the handles of bones");
-        goto done;
-    }
+    int *island = ARAP_TAKE(&arena, n, int), *nearest = ARAP_TAKE(&arena, n, int);
+    char *has = ARAP_TAKE_ZERO(&arena, n, char);
+    arap_status status = arap_arena_status(&arena, &context->error, "the handles of bones");
+    if (status) goto done;
     int count = arap_find_islands(mesh, island, nearest);
     for (int k = 0; k < count; k++) nearest[k] = -1;
     for (int i = 0; i < n; i++) {
@@ -107,9 +105,7 @@ static arap_status reach_islands(arap_context *context, const arap_mesh *mesh,
         if (!has[k]) status = claim(context, visibility, nearest[k], list);
 
 done:
-    arap_free(island);
-    arap_free(nearest);
-    arap_free(has);
+    arap_arena_clear(&arena);
     return status;
 }
 

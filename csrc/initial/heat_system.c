@@ -115,14 +115,14 @@ arap_status arap_heat_system_create(arap_context *context, const arap_mesh *mesh
                                     const arap_visibility *visibility, const int *order,
                                     arap_heat_system *system, arap_islands_report *report) {
     size_t n = (size_t)mesh->count;
-    *system = (arap_heat_system){
-        .place = ARAP_NEW(int, n), .source = ARAP_NEW(double, n), .rigid_bone = ARAP_NEW(int, n)};
+    *system = (arap_heat_system){0};
+    system->place = ARAP_TAKE(&system->arena, n, int);
+    system->source = ARAP_TAKE(&system->arena, n, double);
+    system->rigid_bone = ARAP_TAKE(&system->arena, n, int);
     *report = (arap_islands_report){0};
     arap_status status;
-    if (!system->place || !system->source || !system->rigid_bone) {
-        status = arap_fail_memory(&context->error, "the heat system");
-        goto done;
-    }
+    status = arap_arena_status(&system->arena, &context->error, "the heat system");
+    if (status) goto done;
     for (size_t k = 0; k < n; k++) system->place[order[k]] = (int)k;
     status = heat_sources(context, mesh, visibility, system->source, system->rigid_bone, report);
     if (!status) status = factor_heat(context, mesh, order, system);
@@ -137,8 +137,6 @@ done:
 
 void arap_heat_system_clear(arap_heat_system *system) {
     arap_factor_free(system->factor);
-    arap_free(system->place);
-    arap_free(system->source);
-    arap_free(system->rigid_bone);
+    arap_arena_clear(&system->arena);
     *system = (arap_heat_system){0};
 }

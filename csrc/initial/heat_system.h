@@ -3,6 +3,7 @@
 #ifndef ARAP_HEAT_SYSTEM_H
 #define ARAP_HEAT_SYSTEM_H
 
+#include "base/memory.h"
 #include "initial/heat.h"
 #include "linalg/factor.h"
 
@@ -11,6 +12,7 @@ typedef struct arap_heat_system {
     double *source;  /* (count) M H */
     int *rigid_bone; /* (count) bone that the whole island follows because no bone is near, or -1 */
     arap_factor *factor; /* of L + M H */
+    arap_arena arena;    /* of the arrays */
 } arap_heat_system;
 
 /* `order`: a fill-reducing order of the mesh. Islands that see no bone are reported. */

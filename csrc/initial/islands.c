@@ -42,15 +42,18 @@ static void gather_facts(const arap_mesh *mesh, const arap_visibility *visibilit
 arap_status arap_judge_islands(arap_context *context, const arap_mesh *mesh,
                                const arap_visibility *visibility, char *shines, int *rigid_bone,
                                arap_islands_report *report) {
+    arap_arena arena = {0};
     int n = mesh->count;
-    int *island = ARAP_NEW(int, n);
+    int *island = ARAP_TAKE(&arena, n, int);
     island_facts *facts = NULL;
-    arap_status status = ARAP_OK;
-    if (!island) goto no_memory;
+    arap_status status = arap_arena_status(&arena, &context->error, "the islands of the mesh");
+    if (status) goto done;
     int count = arap_find_islands(mesh, island, rigid_bone);
-    facts = ARAP_NEW_ZERO(island_facts, count);
+    facts = ARAP_TAKE_ZERO(&arena, count, island_facts);
     report->unseen = ARAP_NEW(arap_island, count);
-    if (!facts || !report->unseen) goto no_memory;
+    status = report->unseen ? arap_arena_status(&arena, &context->error, "the islands of the mesh")
+                            : arap_fail_memory(&context->error, "the islands of the mesh");
+    if (status) goto done;
     gather_facts(mesh, visibility, island, count, facts);
     report->unseen_count = 0;
     for (int k = 0; k < count; k++) {
@@ -65,14 +68,10 @@ arap_status arap_judge_islands(arap_context *context, const arap_mesh *mesh,
         shines[i] = visibility->visible[i] || !f->seen;
         rigid_bone[i] = f->rigid ? f->nearest_bone : -1;
     }
-    goto done;
 
-no_memory:
-    status = arap_fail_memory(&context->error, "the islands of the mesh");
-    arap_islands_report_clear(report);
 done:
-    arap_free(island);
-    arap_free(facts);
+    arap_arena_clear(&arena);
+    if (status) arap_islands_report_clear(report);
     return status;
 }
 

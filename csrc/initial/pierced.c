@@ -234,15 +234,13 @@ static arap_status take_patches(arap_context *context, const finder *f, const si
 /* Add whole patches, and keep only those other sets that hang on the skin of their own side. */
 static arap_status keep_hanging(arap_context *context, const finder *f, arap_bvh **faces,
                                 arap_pierced *out) {
+    arap_arena arena = {0};
     const arap_mesh *mesh = f->mesh;
     size_t n = (size_t)mesh->count;
-    int *parent = ARAP_NEW(int, n), *lead = ARAP_NEW(int, n);
-    signed char *seen = ARAP_NEW(signed char, n);
-    arap_status status = ARAP_OK;
-    if (!parent || !lead || !seen) {
-        status = arap_fail_memory(&context->error, "the skin that pierces");
-        goto done;
-    }
+    int *parent = ARAP_TAKE(&arena, n, int), *lead = ARAP_TAKE(&arena, n, int);
+    signed char *seen = ARAP_TAKE(&arena, n, signed char);
+    arap_status status = arap_arena_status(&arena, &context->error, "the skin that pierces");
+    if (status) goto done;
     for (size_t i = 0; i < n; i++) seen[i] = f->facing[i] ? out->bone_side[f->nearest[i]] : 0;
     unite_same(mesh, seen, parent);
     count_leads(mesh, seen, seen, -1, 1, parent, lead);
@@ -257,9 +255,7 @@ static arap_status keep_hanging(arap_context *context, const finder *f, arap_bvh
     }
 
 done:
-    arap_free(parent);
-    arap_free(lead);
-    arap_free(seen);
+    arap_arena_clear(&arena);
     return status;
 }
 
@@ -275,29 +271,28 @@ arap_status arap_pierced_find(arap_context *context, const arap_mesh *mesh,
                               const arap_skeleton *skeleton, const arap_symmetry *symmetry,
                               const signed char *known, arap_bvh **faces, arap_pierced *out) {
     size_t n = (size_t)mesh->count;
+    arap_arena arena = {0};
     arap_bvh *lines = NULL;
     arap_status status = ARAP_OK;
     *out = (arap_pierced){0};
     if (!symmetry->bone || mesh->tet_count) return ARAP_OK;
-    double *normals = ARAP_NEW(double, 3 * n);
+    double *normals = ARAP_TAKE(&arena, 3 * n, double);
     finder f = {mesh,
                 skeleton,
                 symmetry,
                 NULL,
                 normals,
-                ARAP_NEW(int, n),
-                ARAP_NEW(signed char, n),
-                ARAP_NEW(char, n),
-                ARAP_NEW(double, 3 * n),
-                ARAP_NEW_ZERO(double, skeleton->deform_count),
+                ARAP_TAKE(&arena, n, int),
+                ARAP_TAKE(&arena, n, signed char),
+                ARAP_TAKE(&arena, n, char),
+                ARAP_TAKE(&arena, 3 * n, double),
+                ARAP_TAKE_ZERO(&arena, skeleton->deform_count, double),
                 1};
-    out->side = ARAP_NEW_ZERO(signed char, n);
-    out->bone_side = ARAP_NEW(signed char, skeleton->deform_count);
-    if (!normals || !f.nearest || !f.facing || !f.may_pierce || !f.points || !f.around ||
-        !out->side || !out->bone_side) {
-        status = arap_fail_memory(&context->error, "the skin that pierces");
-        goto done;
-    }
+    out->side = ARAP_TAKE_ZERO(&out->arena, n, signed char);
+    out->bone_side = ARAP_TAKE(&out->arena, skeleton->deform_count, signed char);
+    status = arap_arena_status(&arena, &context->error, "the skin that pierces");
+    if (!status) status = arap_arena_status(&out->arena, &context->error, "the skin that pierces");
+    if (status) goto done;
     if (!find_sides(skeleton, symmetry, out->bone_side)) goto done;
     if (known) take_known(mesh, known, out);
     if (known) goto done;
@@ -313,19 +308,13 @@ arap_status arap_pierced_find(arap_context *context, const arap_mesh *mesh,
 
 done:
     arap_bvh_free(lines);
-    arap_free(normals);
-    arap_free(f.nearest);
-    arap_free(f.facing);
-    arap_free(f.may_pierce);
-    arap_free(f.points);
-    arap_free(f.around);
+    arap_arena_clear(&arena);
     if (status || !out->count) arap_pierced_clear(out);
     return status;
 }
 
 void arap_pierced_clear(arap_pierced *pierced) {
-    arap_free(pierced->side);
-    arap_free(pierced->bone_side);
+    arap_arena_clear(&pierced->arena);
     *pierced = (arap_pierced){0};
 }
 

@@ -2,6 +2,7 @@
 #ifndef ARAP_PIERCED_H
 #define ARAP_PIERCED_H
 
+#include "base/memory.h"
 #include "initial/visibility.h"
 #include "rig/symmetry.h"
 
@@ -12,6 +13,7 @@ typedef struct arap_pierced {
         *side; /* (vertices) +1 or -1: the side of the plane to which they belong, 0: others */
     signed char *bone_side; /* (deforming bones) side of each bone with a mirror image, otherwise
                                0 */
+    arap_arena arena;       /* of the arrays */
 } arap_pierced;
 
 /* faces: those of the mesh, or NULL, in which case they are created when needed. known (input

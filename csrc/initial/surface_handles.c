@@ -152,19 +152,18 @@ static arap_status claim_core(arap_context *context, const cells *c, int i, arap
 arap_status arap_find_cores(arap_context *context, const arap_mesh *mesh,
                             const arap_skeleton *skeleton, const arap_visibility *visibility,
                             arap_handles *out) {
+    arap_arena arena = {0};
     size_t n = (size_t)mesh->count, bones = (size_t)skeleton->deform_count;
     arap_islands_report report = {0};
     cells c = {.mesh = mesh,
                .visibility = visibility,
-               .shines = ARAP_NEW(char, n),
-               .rigid_bone = ARAP_NEW(int, n),
-               .has_own = ARAP_NEW_ZERO(char, bones),
-               .label = ARAP_NEW(int, n),
-               .distance = ARAP_NEW(double, n),
-               .depth = ARAP_NEW_ZERO(double, bones)};
-    arap_status status = ARAP_OK;
-    if (!c.shines || !c.rigid_bone || !c.has_own || !c.label || !c.distance || !c.depth)
-        status = arap_fail_memory(&context->error, "the handles of bones");
+               .shines = ARAP_TAKE(&arena, n, char),
+               .rigid_bone = ARAP_TAKE(&arena, n, int),
+               .has_own = ARAP_TAKE_ZERO(&arena, bones, char),
+               .label = ARAP_TAKE(&arena, n, int),
+               .distance = ARAP_TAKE(&arena, n, double),
+               .depth = ARAP_TAKE_ZERO(&arena, bones, double)};
+    arap_status status = arap_arena_status(&arena, &context->error, "the handles of bones");
     if (!status)
         status = arap_judge_islands(context, mesh, visibility, c.shines, c.rigid_bone, &report);
     if (status) goto done;
@@ -177,11 +176,6 @@ arap_status arap_find_cores(arap_context *context, const arap_mesh *mesh,
 done:
     arap_islands_report_clear(&report);
     arap_visits_clear(&c.waiting);
-    arap_free(c.shines);
-    arap_free(c.rigid_bone);
-    arap_free(c.has_own);
-    arap_free(c.label);
-    arap_free(c.distance);
-    arap_free(c.depth);
+    arap_arena_clear(&arena);
     return status;
 }

@@ -248,23 +248,24 @@ static arap_status give_back(arap_context *context, const visibility_task *task)
 arap_status arap_visibility_create(arap_context *context, const arap_mesh *mesh,
                                    const arap_skeleton *skeleton, const arap_bvh *faces,
                                    arap_visibility *visibility) {
+    arap_arena arena = {0};
     size_t n = (size_t)mesh->count;
     int count = 0;
     arap_bvh *tree = NULL;
-    arap_status status = ARAP_OK;
-    *visibility = (arap_visibility){.distance = ARAP_NEW(double, n),
-                                    .visible = ARAP_NEW(char, n),
-                                    .on_bone = ARAP_NEW(char, n),
-                                    .bone_inside = ARAP_NEW(char, skeleton->deform_count),
-                                    .nearest_count = ARAP_NEW(char, n),
-                                    .nearest = ARAP_NEW(int, n * ARAP_MAX_SHARED)};
-    char *owned =
-        ARAP_NEW_ZERO(char, (size_t)context->threads * arap_apart((size_t)skeleton->deform_count));
-    arap_segment *segments = ARAP_NEW(arap_segment, skeleton->segment_count);
-    double *normals = ARAP_NEW(double, 3 * n);
-    char *inside = ARAP_NEW(char, n);
-    int *first = ARAP_NEW(int, n);
-    double *away = ARAP_NEW(double, n);
+    *visibility = (arap_visibility){0};
+    visibility->distance = ARAP_TAKE(&visibility->arena, n, double);
+    visibility->visible = ARAP_TAKE(&visibility->arena, n, char);
+    visibility->on_bone = ARAP_TAKE(&visibility->arena, n, char);
+    visibility->bone_inside = ARAP_TAKE(&visibility->arena, skeleton->deform_count, char);
+    visibility->nearest_count = ARAP_TAKE(&visibility->arena, n, char);
+    visibility->nearest = ARAP_TAKE(&visibility->arena, n * ARAP_MAX_SHARED, int);
+    char *owned = ARAP_TAKE_ZERO(
+        &arena, (size_t)context->threads * arap_apart((size_t)skeleton->deform_count), char);
+    arap_segment *segments = ARAP_TAKE(&arena, skeleton->segment_count, arap_segment);
+    double *normals = ARAP_TAKE(&arena, 3 * n, double);
+    char *inside = ARAP_TAKE(&arena, n, char);
+    int *first = ARAP_TAKE(&arena, n, int);
+    double *away = ARAP_TAKE(&arena, n, double);
     visibility_task task = {.mesh = mesh,
                             .skeleton = skeleton,
                             .faces = faces,
@@ -274,12 +275,10 @@ arap_status arap_visibility_create(arap_context *context, const arap_mesh *mesh,
                             .away = away,
                             .visibility = visibility,
                             .owned = owned};
-    if (!visibility->distance || !visibility->visible || !visibility->on_bone ||
-        !visibility->bone_inside || !visibility->nearest_count || !visibility->nearest || !owned ||
-        !segments || !normals || !inside || !first || !away) {
-        status = arap_fail_memory(&context->error, "the visibility of bones");
-        goto done;
-    }
+    arap_status status = arap_arena_status(&arena, &context->error, "the visibility of bones");
+    if (!status)
+        status = arap_arena_status(&visibility->arena, &context->error, "the visibility of bones");
+    if (status) goto done;
     arap_vertex_normals(mesh, normals);
     status = choose_segments(context, &task, segments, &count);
     if (!status) status = arap_segment_bvh(context, segments, count, &tree);
@@ -289,23 +288,13 @@ arap_status arap_visibility_create(arap_context *context, const arap_mesh *mesh,
     if (!status) status = give_back(context, &task);
 
 done:
-    arap_free(owned);
-    arap_free(segments);
-    arap_free(normals);
-    arap_free(inside);
-    arap_free(first);
-    arap_free(away);
+    arap_arena_clear(&arena);
     arap_bvh_free(tree);
     if (status) arap_visibility_clear(visibility);
     return status;
 }
 
 void arap_visibility_clear(arap_visibility *visibility) {
-    arap_free(visibility->distance);
-    arap_free(visibility->visible);
-    arap_free(visibility->on_bone);
-    arap_free(visibility->bone_inside);
-    arap_free(visibility->nearest_count);
-    arap_free(visibility->nearest);
+    arap_arena_clear(&visibility->arena);
     *visibility = (arap_visibility){0};
 }

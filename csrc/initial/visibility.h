@@ -2,6 +2,7 @@
 #ifndef ARAP_VISIBILITY_H
 #define ARAP_VISIBILITY_H
 
+#include "base/memory.h"
 #include "mesh/bvh.h"
 #include "rig/skeleton.h"
 
@@ -20,6 +21,7 @@ typedef struct arap_visibility {
     char *bone_inside;   /* (deform_count) the bone is inside the mesh, judged by most vertices */
     char *nearest_count; /* (count) number of equally near bones (within 3e-8 of that distance) */
     int *nearest;        /* (count, ARAP_MAX_SHARED) these bones, in ascending order */
+    arap_arena arena;    /* of the arrays */
 } arap_visibility;
 
 arap_status arap_visibility_create(arap_context *context, const arap_mesh *mesh,
