@@ -228,20 +228,20 @@ static void keep_parts(const search *s, int bone, int *keeper) {
 arap_status arap_inner_bones_find(arap_context *context, const arap_mesh *mesh,
                                   const arap_skeleton *skeleton, const arap_symmetry *symmetry,
                                   arap_bvh **faces, arap_inner_bones *out) {
+    arap_arena arena = {0};
     int bones = skeleton->deform_count, any = 0;
     search s = {.mesh = mesh, .skeleton = skeleton};
     arap_status status = ARAP_OK;
     *out = (arap_inner_bones){0};
     if (mesh->part_count < 2 || bones < 2) return ARAP_OK;
-    s.parts = ARAP_NEW_ZERO(part, mesh->part_count);
-    s.vertices = ARAP_NEW(int, mesh->count);
-    s.found = ARAP_NEW(int, bones);
-    out->is_inner = ARAP_NEW_ZERO(char, bones);
-    out->keeper = ARAP_NEW(int, mesh->part_count);
-    if (!s.parts || !s.vertices || !s.found || !out->is_inner || !out->keeper) {
-        status = arap_fail_memory(&context->error, "the bones inside parts");
-        goto done;
-    }
+    s.parts = ARAP_TAKE_ZERO(&arena, mesh->part_count, part);
+    s.vertices = ARAP_TAKE(&arena, mesh->count, int);
+    s.found = ARAP_TAKE(&arena, bones, int);
+    out->is_inner = ARAP_TAKE_ZERO(&out->arena, bones, char);
+    out->keeper = ARAP_TAKE(&out->arena, mesh->part_count, int);
+    status = arap_arena_status(&arena, &context->error, "the bones inside parts");
+    if (!status) status = arap_arena_status(&out->arena, &context->error, "the bones inside parts");
+    if (status) goto done;
     sort_vertices(&s);
     measure_parts(&s);
     for (int b = 0; b < bones; b++) {
@@ -267,16 +267,13 @@ arap_status arap_inner_bones_find(arap_context *context, const arap_mesh *mesh,
         if (out->is_inner[b]) keep_parts(&s, b, out->keeper);
 
 done:
-    arap_free(s.parts);
-    arap_free(s.vertices);
-    arap_free(s.found);
+    arap_arena_clear(&arena);
     if (status || !out->count) arap_inner_bones_clear(out);
     return status;
 }
 
 void arap_inner_bones_clear(arap_inner_bones *inner) {
-    arap_free(inner->is_inner);
-    arap_free(inner->keeper);
+    arap_arena_clear(&inner->arena);
     *inner = (arap_inner_bones){0};
 }
 

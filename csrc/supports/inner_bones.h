@@ -3,15 +3,17 @@
 #ifndef ARAP_INNER_BONES_H
 #define ARAP_INNER_BONES_H
 
+#include "base/memory.h"
 #include "mesh/bvh.h"
 #include "rig/symmetry.h"
 
 /* All zero: none are found. */
 typedef struct arap_inner_bones {
     int count;
-    char *is_inner; /* (deforming bones) */
-    int *keeper;    /* (parts of the mesh) the inner bone that moves each part; -1: other bones
-                       do */
+    char *is_inner;   /* (deforming bones) */
+    int *keeper;      /* (parts of the mesh) the inner bone that moves each part; -1: other bones
+                         do */
+    arap_arena arena; /* of the arrays */
 } arap_inner_bones;
 
 /* faces: those of the mesh, or NULL, in which case they are created when needed. */

@@ -449,6 +449,7 @@ arap_status arap_reduce_influences(arap_context *context, const arap_mesh *mesh,
                                    const int *held, const arap_symmetry *symmetry,
                                    const arap_rigid_parts *parts, const arap_limit *rule,
                                    arap_influences *out) {
+    arap_arena arena = {0};
     size_t entries = in->start[in->count];
     reduce_task task = {.context = context,
                         .mesh = mesh,
@@ -466,16 +467,14 @@ arap_status arap_reduce_influences(arap_context *context, const arap_mesh *mesh,
         int size = (int)(in->start[i + 1] - in->start[i]);
         if (size > task.widest) task.widest = size;
     }
-    task.keep = ARAP_NEW(char, entries);
-    task.weight = ARAP_NEW(double, entries);
-    task.scratch = ARAP_NEW(double, (size_t)context->threads * scratch_size(task.widest));
+    task.keep = ARAP_TAKE(&arena, entries, char);
+    task.weight = ARAP_TAKE(&arena, entries, double);
+    task.scratch = ARAP_TAKE(&arena, (size_t)context->threads * scratch_size(task.widest), double);
     arap_status status = arap_poses_gram_of(context, mesh, poses, in);
     if (!status) status = arap_wide_create(context, poses, in, &task.wide);
     if (status) goto done;
-    if (!task.keep || !task.weight || !task.scratch) {
-        status = arap_fail_memory(&context->error, "the limit of influences");
-        goto done;
-    }
+    status = arap_arena_status(&arena, &context->error, "the limit of influences");
+    if (status) goto done;
     memset(task.keep, 1, entries);
     memcpy(task.weight, in->weight, entries * sizeof(double));
     status = arap_parallel_slices(context, "limit of influences", arap_chunks(in->count, CHUNK),
@@ -495,8 +494,6 @@ arap_status arap_reduce_influences(arap_context *context, const arap_mesh *mesh,
 
 done:
     arap_wide_free(task.wide);
-    arap_free(task.keep);
-    arap_free(task.weight);
-    arap_free(task.scratch);
+    arap_arena_clear(&arena);
     return status;
 }

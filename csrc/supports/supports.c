@@ -44,18 +44,18 @@ static void hold_larger(const arap_mesh *mesh, const arap_influences *in, int i,
 
 arap_status arap_prune(arap_context *context, const arap_mesh *mesh, const arap_influences *in,
                        const arap_pruning *pruning, char *keep) {
+    arap_arena arena = {0};
     size_t entries = in->start[in->count], count = 0;
-    arap_keyed *sorted = ARAP_NEW(arap_keyed, entries), *scratch = ARAP_NEW(arap_keyed, entries);
-    int *vertex = ARAP_NEW(int, entries);
-    double *sum = ARAP_NEW_ZERO(double, in->count), *largest = ARAP_NEW_ZERO(double, in->count);
-    int *left = ARAP_NEW(int, in->count);
-    char *held = ARAP_NEW_ZERO(char, entries);
-    arap_status status = ARAP_OK;
+    arap_keyed *sorted = ARAP_TAKE(&arena, entries, arap_keyed),
+               *scratch = ARAP_TAKE(&arena, entries, arap_keyed);
+    int *vertex = ARAP_TAKE(&arena, entries, int);
+    double *sum = ARAP_TAKE_ZERO(&arena, in->count, double),
+           *largest = ARAP_TAKE_ZERO(&arena, in->count, double);
+    int *left = ARAP_TAKE(&arena, in->count, int);
+    char *held = ARAP_TAKE_ZERO(&arena, entries, char);
     double max = 0;
-    if (!sorted || !scratch || !vertex || !sum || !largest || !left || !held) {
-        status = arap_fail_memory(&context->error, "the influence patterns");
-        goto done;
-    }
+    arap_status status = arap_arena_status(&arena, &context->error, "the influence patterns");
+    if (status) goto done;
     for (int i = 0; i < in->count && !status; i++) {
         if (i % POLL_EVERY == 0) status = arap_poll_cancel(context);
         left[i] = (int)(in->start[i + 1] - in->start[i]);
@@ -92,13 +92,7 @@ arap_status arap_prune(arap_context *context, const arap_mesh *mesh, const arap_
     }
 
 done:
-    arap_free(sorted);
-    arap_free(scratch);
-    arap_free(vertex);
-    arap_free(sum);
-    arap_free(largest);
-    arap_free(left);
-    arap_free(held);
+    arap_arena_clear(&arena);
     return status;
 }
 
@@ -129,16 +123,14 @@ static int keep_largest(const arap_influences *in, int i, char *keep, double *we
 arap_status arap_choose_supports(arap_context *context, const arap_mesh *mesh,
                                  const arap_skeleton *skeleton, const arap_influences *in,
                                  const arap_pruning *pruning, arap_influences *out) {
+    arap_arena arena = {0};
     int n = in->count, bones = skeleton->deform_count;
-    char *keep = ARAP_NEW(char, in->start[n]), *set = ARAP_NEW_ZERO(char, bones);
-    int *scratch = ARAP_NEW(int, bones);
+    char *keep = ARAP_TAKE(&arena, in->start[n], char), *set = ARAP_TAKE_ZERO(&arena, bones, char);
+    int *scratch = ARAP_TAKE(&arena, bones, int);
     arap_rows rows = {0};
-    double *weight = ARAP_NEW(double, bones);
-    arap_status status = ARAP_OK;
-    if (!keep || !set || !scratch || !weight) {
-        status = arap_fail_memory(&context->error, "the influence patterns");
-        goto done;
-    }
+    double *weight = ARAP_TAKE(&arena, bones, double);
+    arap_status status = arap_arena_status(&arena, &context->error, "the influence patterns");
+    if (status) goto done;
     status = arap_prune(context, mesh, in, pruning, keep);
     if (!status) status = arap_rows_create(context, n, &rows);
     for (int i = 0; i < n && !status; i++) {
@@ -158,10 +150,7 @@ arap_status arap_choose_supports(arap_context *context, const arap_mesh *mesh,
     arap_influences_normalize(out);
 
 done:
-    arap_free(weight);
-    arap_free(keep);
-    arap_free(set);
-    arap_free(scratch);
+    arap_arena_clear(&arena);
     arap_rows_clear(&rows);
     return status;
 }
@@ -169,12 +158,14 @@ done:
 arap_status arap_widen_influences(arap_context *context, const arap_mesh *mesh,
                                   const arap_influences *in, int bones, arap_excluded_fn excluded,
                                   const void *data, arap_influences *out) {
+    arap_arena arena = {0};
     int n = in->count;
     arap_rows rows = {0};
-    char *set = ARAP_NEW_ZERO(char, bones);
-    int *asked = ARAP_NEW(int, bones); /* the last vertex for which each bone was considered */
-    arap_status status = set && asked ? arap_rows_create(context, n, &rows)
-                                      : arap_fail_memory(&context->error, "the influence patterns");
+    char *set = ARAP_TAKE_ZERO(&arena, bones, char);
+    int *asked =
+        ARAP_TAKE(&arena, bones, int); /* the last vertex for which each bone was considered */
+    arap_status status = arap_arena_status(&arena, &context->error, "the influence patterns");
+    if (!status) status = arap_rows_create(context, n, &rows);
     for (int b = 0; b < bones && asked; b++) asked[b] = -1;
     for (int i = 0; i < n && !status; i++) {
         int open = 0;
@@ -197,7 +188,6 @@ arap_status arap_widen_influences(arap_context *context, const arap_mesh *mesh,
         status = arap_rows_take_set(context, &rows, in, i, 0, bones - 1, set);
     }
     status = arap_rows_end(status, &rows, out);
-    arap_free(set);
-    arap_free(asked);
+    arap_arena_clear(&arena);
     return status;
 }
