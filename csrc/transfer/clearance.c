@@ -85,14 +85,13 @@ arap_status arap_clearance_create(arap_context *context, const arap_pair *pair,
                                   arap_clearance *clearance) {
     const arap_mesh *from = &pair->source;
     int n = pair->target.count;
-    double *normals = ARAP_NEW(double, 3 * (size_t)from->count);
-    arap_status status = ARAP_OK;
-    *clearance = (arap_clearance){.height = ARAP_NEW_ZERO(double, n),
-                                  .border = ARAP_NEW_ZERO(char, from->count)};
-    if (!normals || !clearance->height || !clearance->border) {
-        status = arap_fail_memory(&context->error, "the heights of the target");
-        goto done;
-    }
+    *clearance = (arap_clearance){0};
+    double *normals = ARAP_TAKE(&clearance->arena, 3 * (size_t)from->count, double);
+    clearance->height = ARAP_TAKE_ZERO(&clearance->arena, n, double);
+    clearance->border = ARAP_TAKE_ZERO(&clearance->arena, from->count, char);
+    arap_status status =
+        arap_arena_status(&clearance->arena, &context->error, "the heights of the target");
+    if (status) goto done;
     status = find_border(context, from, clearance->border);
     if (status) goto done;
     arap_unit_normals(from, normals);
@@ -105,14 +104,12 @@ arap_status arap_clearance_create(arap_context *context, const arap_pair *pair,
     }
 
 done:
-    arap_free(normals);
     if (status) arap_clearance_clear(clearance);
     return status;
 }
 
 void arap_clearance_clear(arap_clearance *clearance) {
-    arap_free(clearance->height);
-    arap_free(clearance->border);
+    arap_arena_clear(&clearance->arena);
     *clearance = (arap_clearance){0};
 }
 
@@ -221,18 +218,20 @@ static int find_doubtful(const arap_pair *pair, const arap_clearance *clearance,
 arap_status arap_clearance_keep(arap_context *context, const arap_pair *pair,
                                 const arap_clearance *clearance, const double *skin, double *move,
                                 int *lifted, int *below) {
+    arap_arena arena = {0};
     arap_bvh *faces = NULL;
     double *normals = NULL;
-    int *doubtful = ARAP_NEW(int, pair->target.count);
-    char *state = ARAP_NEW_ZERO(char, pair->target.count);
+    int *doubtful = ARAP_TAKE(&arena, pair->target.count, int);
+    char *state = ARAP_TAKE_ZERO(&arena, pair->target.count, char);
     lifting task = {.pair = pair, .clearance = clearance, .skin = pair->source, .move = move};
-    arap_status status = ARAP_OK;
+    arap_status status = arap_arena_status(&arena, &context->error, "vertices above the source");
     *lifted = *below = 0;
-    if (!doubtful || !state) goto no_memory;
+    if (status) goto done;
     task.count = find_doubtful(pair, clearance, skin, move, doubtful);
     if (!task.count) goto done;
-    normals = ARAP_NEW(double, 3 * (size_t)pair->source.count);
-    if (!normals) goto no_memory;
+    normals = ARAP_TAKE(&arena, 3 * (size_t)pair->source.count, double);
+    status = arap_arena_status(&arena, &context->error, "vertices above the source");
+    if (status) goto done;
     task.skin.v = (double *)skin; /* read alone */
     arap_unit_normals(&task.skin, normals);
     status = arap_face_bvh(context, &task.skin, NULL, &faces);
@@ -246,14 +245,9 @@ arap_status arap_clearance_keep(arap_context *context, const arap_pair *pair,
         *lifted += state[k] == LIFTED;
         *below += state[k] == BELOW;
     }
-    goto done;
 
-no_memory:
-    status = arap_fail_memory(&context->error, "vertices above the source");
 done:
     arap_bvh_free(faces);
-    arap_free(normals);
-    arap_free(doubtful);
-    arap_free(state);
+    arap_arena_clear(&arena);
     return status;
 }

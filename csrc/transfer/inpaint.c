@@ -129,19 +129,18 @@ static arap_status solve(arap_context *context, const arap_two_rings *q, const u
 
 arap_status arap_inpaint(arap_context *context, const arap_mesh *mesh, const char *known,
                          int columns, double *values) {
+    arap_arena arena = {0};
     int n = mesh->count, good = 0, block = ARAP_RIGHT_SIDES * context->threads, missing = 0;
     if (block > columns) block = columns;
     arap_two_rings q = {0};
     arap_factor *factor = NULL;
-    unknowns u = {.vertex = ARAP_NEW(int, n), .place = ARAP_NEW(int, n)};
+    unknowns u = {.vertex = ARAP_TAKE(&arena, n, int), .place = ARAP_TAKE(&arena, n, int)};
     double *x = NULL;
     arap_status status = ARAP_OK;
     for (int i = 0; i < n; i++) missing += !known[i];
-    x = ARAP_NEW(double, (size_t)missing * (size_t)(block > 1 ? block : 1));
-    if (!u.vertex || !u.place || !x) {
-        status = arap_fail_memory(&context->error, "inpainting");
-        goto done;
-    }
+    x = ARAP_TAKE(&arena, (size_t)missing * (size_t)(block > 1 ? block : 1), double);
+    status = arap_arena_status(&arena, &context->error, "inpainting");
+    if (status) goto done;
     if (!missing || !columns) goto done;
     for (int harmonic = 0; harmonic < 2 && !good && !status; harmonic++) {
         arap_two_rings_clear(&q);
@@ -162,8 +161,6 @@ arap_status arap_inpaint(arap_context *context, const arap_mesh *mesh, const cha
 done:
     arap_factor_free(factor);
     arap_two_rings_clear(&q);
-    arap_free(u.vertex);
-    arap_free(u.place);
-    arap_free(x);
+    arap_arena_clear(&arena);
     return status;
 }

@@ -97,21 +97,20 @@ static void match_chunk(void *data, int chunk, int worker) {
 
 arap_status arap_match_find(arap_context *context, const arap_mesh *source, const arap_mesh *target,
                             const arap_transfer_settings *settings, arap_match *out) {
+    arap_arena arena = {0};
     size_t n = (size_t)target->count;
-    double *normals = ARAP_NEW(double, 3 * (size_t)source->count);
-    double *target_normals = ARAP_NEW(double, 3 * n);
+    double *normals = ARAP_TAKE(&arena, 3 * (size_t)source->count, double);
+    double *target_normals = ARAP_TAKE(&arena, 3 * n, double);
     arap_bvh *faces = NULL;
-    arap_status status = ARAP_OK;
-    *out = (arap_match){.triangle = ARAP_NEW(int, n),
-                        .bary = ARAP_NEW(double, 3 * n),
-                        .distance = ARAP_NEW(double, n),
-                        .angle = ARAP_NEW(double, n),
-                        .matched = ARAP_NEW(char, n)};
-    if (!normals || !target_normals || !out->triangle || !out->bary || !out->distance ||
-        !out->angle || !out->matched) {
-        status = arap_fail_memory(&context->error, "the matches");
-        goto done;
-    }
+    *out = (arap_match){0};
+    out->triangle = ARAP_TAKE(&out->arena, n, int);
+    out->bary = ARAP_TAKE(&out->arena, 3 * n, double);
+    out->distance = ARAP_TAKE(&out->arena, n, double);
+    out->angle = ARAP_TAKE(&out->arena, n, double);
+    out->matched = ARAP_TAKE(&out->arena, n, char);
+    arap_status status = arap_arena_status(&arena, &context->error, "the matches");
+    if (!status) status = arap_arena_status(&out->arena, &context->error, "the matches");
+    if (status) goto done;
     arap_unit_normals(source, normals);
     arap_unit_normals(target, target_normals);
     status = arap_face_bvh(context, source, NULL, &faces);
@@ -128,17 +127,12 @@ arap_status arap_match_find(arap_context *context, const arap_mesh *source, cons
 
 done:
     arap_bvh_free(faces);
-    arap_free(normals);
-    arap_free(target_normals);
+    arap_arena_clear(&arena);
     if (status) arap_match_clear(out);
     return status;
 }
 
 void arap_match_clear(arap_match *match) {
-    arap_free(match->triangle);
-    arap_free(match->bary);
-    arap_free(match->distance);
-    arap_free(match->angle);
-    arap_free(match->matched);
+    arap_arena_clear(&match->arena);
     *match = (arap_match){0};
 }

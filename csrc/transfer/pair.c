@@ -93,28 +93,26 @@ static arap_status check_matches(arap_context *context, const arap_pair *pair,
 
 arap_status arap_pair_known(arap_context *context, arap_pair *pair,
                             const arap_transfer_settings *settings, char *known) {
+    arap_arena arena = {0};
     int n = pair->target.count, islands;
     int *island = NULL, *stack = NULL;
     char *some = NULL;
     arap_status status = check_matches(context, pair, settings);
     if (!status) status = arap_mesh_connect(context, &pair->target, NULL, 0);
     if (status) return status;
-    island = ARAP_NEW(int, n);
-    stack = ARAP_NEW(int, n);
-    if (!island || !stack) goto no_memory;
+    island = ARAP_TAKE(&arena, n, int);
+    stack = ARAP_TAKE(&arena, n, int);
+    status = arap_arena_status(&arena, &context->error, "the islands of the target");
+    if (status) goto done;
     islands = arap_find_islands(&pair->target, island, stack);
-    some = ARAP_NEW_ZERO(char, islands);
-    if (!some) goto no_memory;
+    some = ARAP_TAKE_ZERO(&arena, islands, char);
+    status = arap_arena_status(&arena, &context->error, "the islands of the target");
+    if (status) goto done;
     for (int i = 0; i < n; i++) some[island[i]] |= pair->match.matched[i];
     for (int i = 0; i < n; i++) known[i] = pair->match.matched[i] || !some[island[i]];
-    goto done;
 
-no_memory:
-    status = arap_fail_memory(&context->error, "the islands of the target");
 done:
-    arap_free(island);
-    arap_free(stack);
-    arap_free(some);
+    arap_arena_clear(&arena);
     return status;
 }
 

@@ -3,6 +3,7 @@
 #ifndef ARAP_PAIR_H
 #define ARAP_PAIR_H
 
+#include "base/memory.h"
 #include "mesh/mesh.h"
 #include "transfer/transfer.h"
 
@@ -12,6 +13,7 @@ typedef struct arap_match {
     double *bary;             /* (count, 3) the nearest point there */
     double *distance, *angle; /* (count) in the caller's units, and radians */
     char *matched;            /* (count) within the limits */
+    arap_arena arena;         /* of the arrays */
 } arap_match;
 
 /* Find the matches. The source must have at least one triangle. */
@@ -61,6 +63,7 @@ typedef struct arap_clearance {
                        it */
     char *border;   /* (source vertices) whether the vertex is on a border, where the surface has no
                        sides */
+    arap_arena arena; /* of these arrays and of scratch space */
 } arap_clearance;
 
 /* Create from a pair whose source is connected (mesh/rings.h). Release with

@@ -224,41 +224,35 @@ arap_status arap_transfer_shapes(arap_context *context, const arap_geometry *sou
                                  const arap_shapes *shapes, const arap_geometry *target,
                                  const arap_transfer_settings *settings, const arap_matches *out,
                                  const arap_moved_shapes *moved) {
+    arap_arena arena = {0};
     following f = {0};
     arap_clearance clearance = {0};
     int *column = NULL, parts = 0;
     double *values = NULL;
     arap_status status = arap_pair_match(context, source, target, settings, out, &f.pair);
     if (status) goto done;
-    f.known = ARAP_NEW(char, f.pair.target.count);
-    f.skin = ARAP_NEW(double, 3 * (size_t)f.pair.source.count);
-    f.moves = ARAP_NEW(char, f.pair.source.count);
-    column = ARAP_NEW(int, shapes->count);
-    if (!f.known || !f.skin || !f.moves || !column) goto no_memory;
-    status = arap_pair_known(context, &f.pair, settings, f.known);
+    f.known = ARAP_TAKE(&arena, f.pair.target.count, char);
+    f.skin = ARAP_TAKE(&arena, 3 * (size_t)f.pair.source.count, double);
+    f.moves = ARAP_TAKE(&arena, f.pair.source.count, char);
+    column = ARAP_TAKE(&arena, shapes->count, int);
+    status = arap_arena_status(&arena, &context->error, "the shapes of the target");
+    if (!status) status = arap_pair_known(context, &f.pair, settings, f.known);
     if (!status) status = arap_mesh_connect(context, &f.pair.source, NULL, 0);
     if (!status && settings->keep_above)
         status = arap_clearance_create(context, &f.pair, &clearance);
     if (!status) status = number_columns(context, &f, source, shapes, column, &parts);
     if (status) goto done;
-    values = ARAP_NEW_ZERO(double, 3 * (size_t)parts * (size_t)f.pair.target.count);
-    if (!values) goto no_memory;
-    status = follow_all(context, &f, source, shapes, column, values);
+    values = ARAP_TAKE_ZERO(&arena, 3 * (size_t)parts * (size_t)f.pair.target.count, double);
+    status = arap_arena_status(&arena, &context->error, "the shapes of the target");
+    if (!status) status = follow_all(context, &f, source, shapes, column, values);
     if (!status) status = arap_inpaint(context, &f.pair.target, f.known, 3 * parts, values);
     if (!status)
         status = write_all(context, &f, source, shapes, target, column, values,
                            settings->keep_above ? &clearance : NULL, moved);
-    goto done;
 
-no_memory:
-    status = arap_fail_memory(&context->error, "the shapes of the target");
 done:
     arap_clearance_clear(&clearance);
     arap_pair_clear(&f.pair);
-    arap_free(f.known);
-    arap_free(f.skin);
-    arap_free(f.moves);
-    arap_free(column);
-    arap_free(values);
+    arap_arena_clear(&arena);
     return status;
 }

@@ -145,6 +145,7 @@ arap_status arap_transfer_weights(arap_context *context, const arap_geometry *so
                                   const arap_geometry *target,
                                   const arap_transfer_settings *settings, const arap_matches *out,
                                   arap_influences *weights) {
+    arap_arena arena = {0};
     arap_pair t = {0};
     arap_geometry weighted;
     int *triangles = NULL, *column = NULL, columns = 0;
@@ -153,28 +154,24 @@ arap_status arap_transfer_weights(arap_context *context, const arap_geometry *so
     arap_status status = take_weighted(context, source, rows, &weighted, &triangles);
     if (!status) status = arap_pair_match(context, &weighted, target, settings, out, &t);
     if (status) goto done;
-    column = ARAP_NEW(int, bones);
-    known = ARAP_NEW(char, t.target.count);
-    if (!column || !known) goto no_memory;
-    status = arap_pair_known(context, &t, settings, known);
+    column = ARAP_TAKE(&arena, bones, int);
+    known = ARAP_TAKE(&arena, t.target.count, char);
+    status = arap_arena_status(&arena, &context->error, "the weights of the target");
+    if (!status) status = arap_pair_known(context, &t, settings, known);
     if (status) goto done;
     columns = number_columns(rows, source->vertex_count, bones, column);
-    values = ARAP_NEW_ZERO(double, (size_t)columns * (size_t)t.target.count);
-    if (!values) goto no_memory;
+    values = ARAP_TAKE_ZERO(&arena, (size_t)columns * (size_t)t.target.count, double);
+    status = arap_arena_status(&arena, &context->error, "the weights of the target");
+    if (status) goto done;
     take_over(&t, rows, known, column, values);
     status = arap_inpaint(context, &t.target, known, columns, values);
     if (!status)
         status = gather(context, &t, known, bones, column, columns, settings->max_influences,
                         values, weights);
-    goto done;
 
-no_memory:
-    status = arap_fail_memory(&context->error, "the weights of the target");
 done:
     arap_free(triangles);
-    arap_free(column);
-    arap_free(known);
-    arap_free(values);
+    arap_arena_clear(&arena);
     arap_pair_clear(&t);
     return status;
 }
