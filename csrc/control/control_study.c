@@ -150,15 +150,14 @@ static void sum_shares(arap_study *t) {
 }
 
 arap_status arap_study_rank(arap_study *t, int again) {
+    arap_arena arena = {0};
     int n = t->s.deform_count, count = 0;
     rank_task task = {.t = t, .again = again};
     arap_status status = ARAP_OK;
-    double *boxes = ARAP_NEW(double, 6 * n);
-    int *bone = ARAP_NEW(int, n), *tags = ARAP_NEW(int, n);
-    if (!boxes || !bone || !tags) {
-        status = arap_fail_memory(&t->context->error, "the control bones");
-        goto done;
-    }
+    double *boxes = ARAP_TAKE(&arena, 6 * n, double);
+    int *bone = ARAP_TAKE(&arena, n, int), *tags = ARAP_TAKE(&arena, n, int);
+    status = arap_arena_status(&arena, &t->context->error, "the control bones");
+    if (status) goto done;
     for (int d = 0; d < n; d++) t->alone[d] = 1;
     for (int d = 0; d < n; d++) {
         if (t->group[d] < 0) continue;
@@ -177,9 +176,7 @@ arap_status arap_study_rank(arap_study *t, int again) {
 
 done:
     arap_bvh_free(task.tree);
-    arap_free(boxes);
-    arap_free(bone);
-    arap_free(tags);
+    arap_arena_clear(&arena);
     return status;
 }
 
@@ -382,36 +379,31 @@ arap_status arap_study_create(arap_context *context, const arap_geometry *geomet
     if (!status) status = arap_skeleton_create(context, bones, &t->mesh, &t->s);
     if (status) goto done;
     size_t n = (size_t)t->s.deform_count, count = (size_t)t->mesh.count;
-    t->area = ARAP_NEW_ZERO(double, count);
-    t->length = ARAP_NEW(double, n);
-    t->box = ARAP_NEW(double, 6 * n);
-    t->clearance = ARAP_NEW(double, n * ARAP_STUDY_SAMPLES);
-    t->winding = ARAP_NEW(double, n * ARAP_STUDY_SAMPLES);
-    t->evidence = ARAP_NEW_ZERO(double, n);
-    t->own_parts = ARAP_NEW(double, n);
-    t->decided = ARAP_NEW(double, n);
-    t->part_area = ARAP_NEW_ZERO(double, (size_t)t->mesh.part_count);
-    t->part_votes = ARAP_NEW(double, 2 * (size_t)t->mesh.part_count);
-    t->part_leader = ARAP_NEW(int, (size_t)t->mesh.part_count);
-    t->keep = ARAP_NEW_ZERO(char, n);
-    t->alone = ARAP_NEW_ZERO(char, n);
-    t->in_place = ARAP_NEW_ZERO(char, n);
-    t->control = ARAP_NEW_ZERO(int, n);
-    t->group = ARAP_NEW(int, n);
-    t->first = ARAP_NEW(int, n);
-    t->next = ARAP_NEW(int, n);
-    t->own = ARAP_NEW(double, n);
-    t->gain = ARAP_NEW(double, n);
-    t->nearest2 = ARAP_NEW(double, n);
-    t->nearest = ARAP_NEW(int, 2 * count);
-    t->distance2 = ARAP_NEW(double, 2 * count);
-    if (!t->area || !t->length || !t->box || !t->clearance || !t->winding || !t->evidence ||
-        !t->keep || !t->alone || !t->in_place || !t->nearest2 || !t->control || !t->group ||
-        !t->first || !t->next || !t->own || !t->gain || !t->nearest || !t->distance2 ||
-        !t->own_parts || !t->decided || !t->part_area || !t->part_votes || !t->part_leader) {
-        status = arap_fail_memory(&context->error, "the control bones");
-        goto done;
-    }
+    t->area = ARAP_TAKE_ZERO(&t->arena, count, double);
+    t->length = ARAP_TAKE(&t->arena, n, double);
+    t->box = ARAP_TAKE(&t->arena, 6 * n, double);
+    t->clearance = ARAP_TAKE(&t->arena, n * ARAP_STUDY_SAMPLES, double);
+    t->winding = ARAP_TAKE(&t->arena, n * ARAP_STUDY_SAMPLES, double);
+    t->evidence = ARAP_TAKE_ZERO(&t->arena, n, double);
+    t->own_parts = ARAP_TAKE(&t->arena, n, double);
+    t->decided = ARAP_TAKE(&t->arena, n, double);
+    t->part_area = ARAP_TAKE_ZERO(&t->arena, (size_t)t->mesh.part_count, double);
+    t->part_votes = ARAP_TAKE(&t->arena, 2 * (size_t)t->mesh.part_count, double);
+    t->part_leader = ARAP_TAKE(&t->arena, (size_t)t->mesh.part_count, int);
+    t->keep = ARAP_TAKE_ZERO(&t->arena, n, char);
+    t->alone = ARAP_TAKE_ZERO(&t->arena, n, char);
+    t->in_place = ARAP_TAKE_ZERO(&t->arena, n, char);
+    t->control = ARAP_TAKE_ZERO(&t->arena, n, int);
+    t->group = ARAP_TAKE(&t->arena, n, int);
+    t->first = ARAP_TAKE(&t->arena, n, int);
+    t->next = ARAP_TAKE(&t->arena, n, int);
+    t->own = ARAP_TAKE(&t->arena, n, double);
+    t->gain = ARAP_TAKE(&t->arena, n, double);
+    t->nearest2 = ARAP_TAKE(&t->arena, n, double);
+    t->nearest = ARAP_TAKE(&t->arena, 2 * count, int);
+    t->distance2 = ARAP_TAKE(&t->arena, 2 * count, double);
+    status = arap_arena_status(&t->arena, &context->error, "the control bones");
+    if (status) goto done;
     weigh_skin(t);
     for (int d = 0; d < t->s.deform_count; d++) box_of(t, d, t->box + 6 * (size_t)d);
     for (int d = 0; d < t->s.deform_count; d++)
@@ -426,29 +418,7 @@ done:
 
 void arap_study_clear(arap_study *t) {
     arap_bvh_free(t->surface);
-    arap_free(t->area);
-    arap_free(t->length);
-    arap_free(t->box);
-    arap_free(t->clearance);
-    arap_free(t->winding);
-    arap_free(t->evidence);
-    arap_free(t->own_parts);
-    arap_free(t->decided);
-    arap_free(t->part_area);
-    arap_free(t->part_votes);
-    arap_free(t->part_leader);
-    arap_free(t->keep);
-    arap_free(t->alone);
-    arap_free(t->in_place);
-    arap_free(t->nearest2);
-    arap_free(t->control);
-    arap_free(t->group);
-    arap_free(t->first);
-    arap_free(t->next);
-    arap_free(t->own);
-    arap_free(t->gain);
-    arap_free(t->nearest);
-    arap_free(t->distance2);
+    arap_arena_clear(&t->arena);
     arap_skeleton_clear(&t->s);
     arap_mesh_clear(&t->mesh);
     *t = (arap_study){0};

@@ -3,6 +3,7 @@
 #ifndef ARAP_CONTROL_STUDY_H
 #define ARAP_CONTROL_STUDY_H
 
+#include "base/memory.h"
 #include "mesh/bvh.h"
 #include "mesh/mesh.h"
 #include "rig/skeleton.h"
@@ -43,6 +44,7 @@ typedef struct arap_study {
     int *part_leader;   /* (mesh.part_count) the group nearest to most of the part; -1: none */
     int *nearest;       /* (mesh.count, 2) the two nearest groups; -1: none */
     double *distance2;  /* (mesh.count, 2) squared */
+    arap_arena arena;   /* of the arrays */
 } arap_study;
 
 arap_status arap_study_create(arap_context *context, const arap_geometry *geometry,
