@@ -33,8 +33,8 @@ static arap_status check_input(arap_context *context, const arap_geometry *geome
     return status;
 }
 
-static void *copy(const void *from, size_t bytes) {
-    char *to = ARAP_NEW(char, bytes);
+static void *copy(arap_arena *arena, const void *from, size_t bytes) {
+    char *to = ARAP_TAKE(arena, bytes, char);
     if (to && from) memcpy(to, from, bytes);
     return to;
 }
@@ -42,19 +42,17 @@ static void *copy(const void *from, size_t bytes) {
 static arap_status copy_input(arap_context *context, const arap_geometry *geometry,
                               const arap_bones *bones, arap_deformation *d) {
     size_t m = (size_t)bones->count;
-    d->vertices = copy(geometry->vertices, 3 * (size_t)d->count * sizeof(double));
-    d->heads = copy(bones->heads, 3 * m * sizeof(double));
-    d->tails = copy(bones->tails, 3 * m * sizeof(double));
-    d->kinds = copy(bones->kinds, m);
-    d->segments = copy(bones->segments, m * sizeof(int));
-    if (!d->vertices || !d->heads || !d->tails || !d->kinds || !d->segments)
-        return arap_fail_memory(&context->error, "the deformation");
+    d->vertices = copy(&d->arena, geometry->vertices, 3 * (size_t)d->count * sizeof(double));
+    d->heads = copy(&d->arena, bones->heads, 3 * m * sizeof(double));
+    d->tails = copy(&d->arena, bones->tails, 3 * m * sizeof(double));
+    d->kinds = copy(&d->arena, bones->kinds, m);
+    d->segments = copy(&d->arena, bones->segments, m * sizeof(int));
     d->bones = (arap_bones){.count = bones->count,
                             .heads = m ? d->heads : NULL,
                             .tails = m ? d->tails : NULL,
                             .kinds = bones->kinds ? d->kinds : NULL,
                             .segments = bones->segments ? d->segments : NULL};
-    return ARAP_OK;
+    return arap_arena_status(&d->arena, &context->error, "the deformation");
 }
 
 arap_status arap_deformation_create(arap_context *context, const arap_geometry *geometry,
@@ -74,10 +72,9 @@ arap_status arap_deformation_create(arap_context *context, const arap_geometry *
                                    deformation->heads, deformation->tails, bones->deform,
                                    &deformation->limbs);
     if (status) goto done;
-    deformation->strain2 = ARAP_NEW_ZERO(double, deformation->surface.count);
-    deformation->drift2 = ARAP_NEW_ZERO(double, deformation->limbs.count);
-    if (!deformation->strain2 || !deformation->drift2)
-        status = arap_fail_memory(&context->error, "the deformation");
+    deformation->strain2 = ARAP_TAKE_ZERO(&deformation->arena, deformation->surface.count, double);
+    deformation->drift2 = ARAP_TAKE_ZERO(&deformation->arena, deformation->limbs.count, double);
+    status = arap_arena_status(&deformation->arena, &context->error, "the deformation");
 
 done:
     if (status) arap_deformation_clear(deformation);
@@ -85,16 +82,10 @@ done:
 }
 
 void arap_deformation_clear(arap_deformation *deformation) {
-    arap_free(deformation->vertices);
-    arap_free(deformation->heads);
-    arap_free(deformation->tails);
-    arap_free(deformation->kinds);
-    arap_free(deformation->segments);
+    arap_arena_clear(&deformation->arena);
     arap_surface_clear(&deformation->surface);
     arap_limbs_clear(&deformation->limbs);
     arap_enclosure_clear(&deformation->enclosure);
-    arap_free(deformation->strain2);
-    arap_free(deformation->drift2);
     *deformation = (arap_deformation){0};
 }
 
@@ -186,8 +177,8 @@ static int is_measured(const arap_deformation *d) {
 }
 
 /* The sums of a deformation, saved so that they can be restored. */
-static double *keep_sums(const arap_deformation *d) {
-    double *kept = ARAP_NEW(double, d->surface.count + (size_t)d->limbs.count);
+static double *keep_sums(arap_arena *arena, const arap_deformation *d) {
+    double *kept = ARAP_TAKE(arena, d->surface.count + (size_t)d->limbs.count, double);
     if (!kept) return NULL;
     memcpy(kept, d->strain2, d->surface.count * sizeof *kept);
     memcpy(kept + d->surface.count, d->drift2, (size_t)d->limbs.count * sizeof *kept);
@@ -204,19 +195,18 @@ static void put_back(arap_deformation *d, const double *kept, int poses, double 
 arap_status arap_deformation_add(arap_context *context, arap_deformation *deformation,
                                  const arap_skinning *skinning, const arap_sparse_weights *rows,
                                  const double *posed) {
+    arap_arena arena = {0};
     int groups = arap_pose_groups(skinning->poses), before = deformation->poses;
     int at_once = POINTS_AT_ONCE / ARAP_POSE_LANES / deformation->count;
     double volume = deformation->volume;
     at_once = at_once < 1 ? 1 : at_once < groups ? at_once : groups;
     size_t numbers = 3 * (size_t)deformation->count, stride = arap_group_stride(deformation->count);
-    double *points = ARAP_NEW(double, stride * (size_t)at_once);
-    double *volumes = ARAP_NEW(double, ARAP_POSE_LANES * at_once), *kept = keep_sums(deformation);
+    double *points = ARAP_TAKE(&arena, stride * (size_t)at_once, double);
+    double *volumes = ARAP_TAKE(&arena, ARAP_POSE_LANES * at_once, double),
+           *kept = keep_sums(&arena, deformation);
     arap_influences columns = {0};
-    arap_status status = ARAP_OK;
-    if (!points || !volumes || !kept) {
-        status = arap_fail_memory(&context->error, "the deformation");
-        goto done;
-    }
+    arap_status status = arap_arena_status(&arena, &context->error, "the deformation");
+    if (status) goto done;
     status = arap_progress(context, "deformation", 0);
     if (!status && rows) status = arap_skinning_weights(context, skinning, rows, &columns);
     if (!status) status = arap_progress(context, "deformation", 0);
@@ -244,9 +234,7 @@ arap_status arap_deformation_add(arap_context *context, arap_deformation *deform
 
 done:
     arap_influences_clear(&columns);
-    arap_free(points);
-    arap_free(volumes);
-    arap_free(kept);
+    arap_arena_clear(&arena);
     return status;
 }
 

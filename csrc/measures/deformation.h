@@ -4,6 +4,7 @@
 #ifndef ARAP_DEFORMATION_H
 #define ARAP_DEFORMATION_H
 
+#include "base/memory.h"
 #include "measures/enclosure.h"
 #include "measures/limbs.h"
 #include "measures/skinning.h"
@@ -19,10 +20,11 @@ typedef struct arap_deformation {
     arap_surface surface;
     arap_limbs limbs;
     arap_enclosure enclosure;
-    int poses;       /* poses added so far */
-    double *strain2; /* (surface.count) squared strain, summed over the poses */
-    double *drift2;  /* (limbs.count) squared drift, in radii */
-    double volume;   /* changes of the enclosed volume */
+    int poses;        /* poses added so far */
+    double *strain2;  /* (surface.count) squared strain, summed over the poses */
+    double *drift2;   /* (limbs.count) squared drift, in radii */
+    double volume;    /* changes of the enclosed volume */
+    arap_arena arena; /* of the arrays */
 } arap_deformation;
 
 /* Check and copy the input. bones: heads, tails and, unless NULL, deform, kinds and segments; with

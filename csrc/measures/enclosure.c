@@ -69,19 +69,18 @@ static double signed_volume(const int *corner, const double *points, const doubl
 arap_status arap_enclosure_create(arap_context *context, int n, const double *vertices,
                                   const int *triangles, size_t triangle_count,
                                   arap_enclosure *enclosure) {
-    int *part = ARAP_NEW(int, n);
-    char *open = ARAP_NEW_ZERO(char, n);
-    double *volume = ARAP_NEW_ZERO(double, n);
-    unsigned *ends = ARAP_NEW(unsigned, 3 * triangle_count);
-    size_t *start = ARAP_NEW_ZERO(size_t, (size_t)n + 2);
-    char *met = ARAP_NEW_ZERO(char, n);
-    arap_status status = ARAP_OK;
+    arap_arena arena = {0};
+    int *part = ARAP_TAKE(&arena, n, int);
+    char *open = ARAP_TAKE_ZERO(&arena, n, char);
+    double *volume = ARAP_TAKE_ZERO(&arena, n, double);
+    unsigned *ends = ARAP_TAKE(&arena, 3 * triangle_count, unsigned);
+    size_t *start = ARAP_TAKE_ZERO(&arena, (size_t)n + 2, size_t);
+    char *met = ARAP_TAKE_ZERO(&arena, n, char);
     *enclosure = (arap_enclosure){.vertices = n, .corner = ARAP_NEW(int, 3 * triangle_count)};
-    if (!part || !open || !volume || !ends || !start || !met || !enclosure->corner) {
-        arap_enclosure_clear(enclosure);
-        status = arap_fail_memory(&context->error, "the closed parts");
-        goto done;
-    }
+    arap_status status = enclosure->corner
+                             ? arap_arena_status(&arena, &context->error, "the closed parts")
+                             : arap_fail_memory(&context->error, "the closed parts");
+    if (status) goto done;
     for (int i = 0; i < n; i++) part[i] = i;
     find_parts(n, triangles, triangle_count, part, open, ends, start, met);
     for (size_t t = 0; t < triangle_count; t++) {
@@ -101,12 +100,8 @@ arap_status arap_enclosure_create(arap_context *context, int n, const double *ve
     }
 
 done:
-    arap_free(part);
-    arap_free(open);
-    arap_free(volume);
-    arap_free(ends);
-    arap_free(start);
-    arap_free(met);
+    arap_arena_clear(&arena);
+    if (status) arap_enclosure_clear(enclosure);
     return status;
 }
 

@@ -46,6 +46,7 @@ typedef struct inspection {
     double *mean; /* (threads, bones) */
     struct paths *paths;
     char *failed; /* (bones) */
+    arap_arena arena;
 } inspection;
 
 /* Scratch of a thread: entries marked with the number of the current bone are valid. */
@@ -282,11 +283,11 @@ static arap_status make_ring(arap_context *context, size_t link_count, const int
     const int *tri = mesh->triangles, *wires = mesh->wires, *weld = mesh->weld;
     size_t n = (size_t)mesh->count, kept = 0, from = 0;
     size_t max = 6 * mesh->triangle_count + 2 * mesh->wire_count + 2 * link_count;
-    in->ring = ARAP_NEW_ZERO(size_t, n + 2);
-    in->neighbor = ARAP_NEW(int, max);
-    in->link = ARAP_NEW(char, max);
-    if (!in->ring || !in->neighbor || !in->link)
-        return arap_fail_memory(&context->error, "the neighbors");
+    in->ring = ARAP_TAKE_ZERO(&in->arena, n + 2, size_t);
+    in->neighbor = ARAP_TAKE(&in->arena, max, int);
+    in->link = ARAP_TAKE(&in->arena, max, char);
+    arap_status status = arap_arena_status(&in->arena, &context->error, "the neighbors");
+    if (status) return status;
     for (size_t k = 0; k < 3 * mesh->triangle_count; k++) in->ring[tri[k] + 2] += 2;
     for (size_t k = 0; k < 2 * mesh->wire_count; k++) in->ring[wires[k] + 2]++;
     for (size_t k = 0; k < link_count; k++)
@@ -331,12 +332,12 @@ static arap_status check_links(arap_error *error, size_t count, const int *links
 /* Compute the scales of the rows, and sort the entries of first vertices by bone. */
 static arap_status sort_entries(arap_context *context, inspection *in) {
     size_t n = (size_t)in->mesh->count, max = (size_t)in->rows->start[in->mesh->input_count];
-    in->sum = ARAP_NEW(double, n);
-    in->bone_start = ARAP_NEW_ZERO(size_t, in->bones + 2);
-    in->entry = ARAP_NEW(long long, max);
-    in->vertex = ARAP_NEW(int, max);
-    if (!in->sum || !in->bone_start || !in->entry || !in->vertex)
-        return arap_fail_memory(&context->error, "the weights");
+    in->sum = ARAP_TAKE(&in->arena, n, double);
+    in->bone_start = ARAP_TAKE_ZERO(&in->arena, in->bones + 2, size_t);
+    in->entry = ARAP_TAKE(&in->arena, max, long long);
+    in->vertex = ARAP_TAKE(&in->arena, max, int);
+    arap_status status = arap_arena_status(&in->arena, &context->error, "the weights");
+    if (status) return status;
     for (int i = 0; i < in->mesh->count; i++) {
         long long end, e = in->rows->start[row_of(in, i, &end)];
         double sum = 0;
@@ -360,39 +361,15 @@ static arap_status sort_entries(arap_context *context, inspection *in) {
 
 static arap_status make_scratch(arap_context *context, inspection *in) {
     size_t n = (size_t)in->mesh->count;
-    in->mean = ARAP_NEW_ZERO(double, (size_t)context->threads * (size_t)in->bones);
-    in->failed = ARAP_NEW_ZERO(char, in->bones);
-    in->paths = ARAP_NEW_ZERO(paths, context->threads);
-    int made = in->mean && in->failed && in->paths;
-    for (int t = 0; t < context->threads && made; t++) {
-        in->paths[t] = (paths){.distance = ARAP_NEW(double, n),
-                               .reached = ARAP_NEW_ZERO(int, n),
-                               .kind = ARAP_NEW_ZERO(int, n),
-                               .core = ARAP_NEW(int, n)};
-        made =
-            in->paths[t].distance && in->paths[t].reached && in->paths[t].kind && in->paths[t].core;
-    }
-    return made ? ARAP_OK : arap_fail_memory(&context->error, "the inspection");
-}
-
-static void free_inspection(arap_context *context, inspection *in) {
-    for (int t = 0; t < context->threads && in->paths; t++) {
-        arap_free(in->paths[t].distance);
-        arap_free(in->paths[t].reached);
-        arap_free(in->paths[t].kind);
-        arap_free(in->paths[t].core);
-        arap_visits_clear(&in->paths[t].visits);
-    }
-    arap_free(in->paths);
-    arap_free(in->mean);
-    arap_free(in->failed);
-    arap_free(in->ring);
-    arap_free(in->neighbor);
-    arap_free(in->link);
-    arap_free(in->sum);
-    arap_free(in->bone_start);
-    arap_free(in->entry);
-    arap_free(in->vertex);
+    in->mean = ARAP_TAKE_ZERO(&in->arena, (size_t)context->threads * (size_t)in->bones, double);
+    in->failed = ARAP_TAKE_ZERO(&in->arena, in->bones, char);
+    in->paths = ARAP_TAKE(&in->arena, context->threads, paths);
+    for (int t = 0; t < context->threads && in->paths; t++)
+        in->paths[t] = (paths){.distance = ARAP_TAKE(&in->arena, n, double),
+                               .reached = ARAP_TAKE_ZERO(&in->arena, n, int),
+                               .kind = ARAP_TAKE_ZERO(&in->arena, n, int),
+                               .core = ARAP_TAKE(&in->arena, n, int)};
+    return arap_arena_status(&in->arena, &context->error, "the inspection");
 }
 
 /* Convert results to the caller's units, and copy those of first vertices to all coincident
@@ -445,7 +422,8 @@ arap_status arap_inspect_weights(arap_context *context, const arap_geometry *geo
             if (in.failed[b]) status = arap_fail_memory(&context->error, "the paths of a bone");
     }
     if (!status) spread_results(&in);
-    free_inspection(context, &in);
+    for (int t = 0; t < context->threads && in.paths; t++) arap_visits_clear(&in.paths[t].visits);
+    arap_arena_clear(&in.arena);
     arap_mesh_clear(&mesh);
     return status;
 }

@@ -3,6 +3,7 @@
 #define ARAP_INSPECTION_H
 
 #include "base/context.h"
+#include "base/memory.h"
 
 /* Arrays of the caller, of n vertices and e entries of the rows. */
 typedef struct arap_inspection {
@@ -33,8 +34,9 @@ typedef struct arap_part_doubts {
     int *part;  /* (vertices) */
     int *owner; /* (count) the bone that moves most of the part, if the part hardly bends; or -1 */
     int *other; /* (count, ARAP_OTHERS) the bones that fit next best; -1: none that may be meant */
-    double *doubt; /* (count) how well the first of them fits, relative to the owner; 1: equally
-                    * well */
+    double *doubt;    /* (count) how well the first of them fits, relative to the owner; 1: equally
+                       * well */
+    arap_arena arena; /* of the arrays */
 } arap_part_doubts;
 
 /* Rows are normalized to sum 1. Bones that do not deform own nothing. */

@@ -117,10 +117,11 @@ static void sort_by_bone(const nearest_task *task, size_t *start, int *vertex) {
 arap_status arap_limbs_create(arap_context *context, int n, const double *vertices, int bones,
                               const double *heads, const double *tails, const char *deform,
                               arap_limbs *limbs) {
+    arap_arena arena = {0};
     size_t m = (size_t)bones;
-    double *axis = ARAP_NEW(double, 3 * m), *length = ARAP_NEW(double, m);
-    double *boxes = ARAP_NEW(double, 6 * m);
-    int *leaf = ARAP_NEW(int, m);
+    double *axis = ARAP_TAKE(&arena, 3 * m, double), *length = ARAP_TAKE(&arena, m, double);
+    double *boxes = ARAP_TAKE(&arena, 6 * m, double);
+    int *leaf = ARAP_TAKE(&arena, m, int);
     arap_bvh *tree = NULL;
     nearest_task task = {.n = n,
                          .bones = bones,
@@ -129,21 +130,18 @@ arap_status arap_limbs_create(arap_context *context, int n, const double *vertic
                          .axis = axis,
                          .length = length,
                          .leaf = leaf,
-                         .bone = ARAP_NEW(int, n),
-                         .distance = ARAP_NEW(double, n)};
-    size_t *from = ARAP_NEW(size_t, m + 1);
-    arap_status status = ARAP_OK;
-    *limbs = (arap_limbs){.bone = ARAP_NEW(int, m),
-                          .radius = ARAP_NEW(double, m),
-                          .center = ARAP_NEW(double, 3 * m),
-                          .start = ARAP_NEW(size_t, m + 1),
-                          .vertex = ARAP_NEW(int, n)};
-    if (!axis || !length || !boxes || !leaf || !task.bone || !task.distance || !from ||
-        !limbs->bone || !limbs->radius || !limbs->center || !limbs->start || !limbs->vertex) {
-        arap_limbs_clear(limbs);
-        status = arap_fail_memory(&context->error, "the limbs");
-        goto done;
-    }
+                         .bone = ARAP_TAKE(&arena, n, int),
+                         .distance = ARAP_TAKE(&arena, n, double)};
+    size_t *from = ARAP_TAKE(&arena, m + 1, size_t);
+    *limbs = (arap_limbs){0};
+    limbs->bone = ARAP_TAKE(&limbs->arena, m, int);
+    limbs->radius = ARAP_TAKE(&limbs->arena, m, double);
+    limbs->center = ARAP_TAKE(&limbs->arena, 3 * m, double);
+    limbs->start = ARAP_TAKE(&limbs->arena, m + 1, size_t);
+    limbs->vertex = ARAP_TAKE(&limbs->arena, n, int);
+    arap_status status = arap_arena_status(&arena, &context->error, "the limbs");
+    if (!status) status = arap_arena_status(&limbs->arena, &context->error, "the limbs");
+    if (status) goto done;
     for (size_t b = 0; b < m; b++) {
         arap_sub(tails + 3 * b, heads + 3 * b, axis + 3 * b);
         length[b] = sqrt(arap_dot(axis + 3 * b, axis + 3 * b));
@@ -152,10 +150,7 @@ arap_status arap_limbs_create(arap_context *context, int n, const double *vertic
     status = plant(context, &task, tails, deform, leaf, boxes, &tree);
     task.tree = tree;
     if (!status) status = arap_parallel(context, arap_chunks(n, CHUNK), find_chunk, &task);
-    if (status) {
-        arap_limbs_clear(limbs);
-        goto done;
-    }
+    if (status) goto done;
     sort_by_bone(&task, from, limbs->vertex);
     size_t fill = limbs->start[0] = 0;
     for (int b = 0; b < bones; b++) {
@@ -171,22 +166,13 @@ arap_status arap_limbs_create(arap_context *context, int n, const double *vertic
 
 done:
     arap_bvh_free(tree);
-    arap_free(boxes);
-    arap_free(leaf);
-    arap_free(axis);
-    arap_free(length);
-    arap_free(task.bone);
-    arap_free(task.distance);
-    arap_free(from);
+    arap_arena_clear(&arena);
+    if (status) arap_limbs_clear(limbs);
     return status;
 }
 
 void arap_limbs_clear(arap_limbs *limbs) {
-    arap_free(limbs->bone);
-    arap_free(limbs->radius);
-    arap_free(limbs->center);
-    arap_free(limbs->start);
-    arap_free(limbs->vertex);
+    arap_arena_clear(&limbs->arena);
     *limbs = (arap_limbs){0};
 }
 

@@ -3,16 +3,18 @@
 #define ARAP_LIMBS_H
 
 #include "base/context.h"
+#include "base/memory.h"
 
 #include <stddef.h>
 
 typedef struct arap_limbs {
     int count;
-    int *bone;      /* (count) of the caller, in ascending order */
-    double *radius; /* (count) mean distance of the vertices from the bone */
-    double *center; /* (count, 3) mean of the vertices at rest */
-    size_t *start;  /* (count + 1) */
-    int *vertex;    /* (start[count]) */
+    int *bone;        /* (count) of the caller, in ascending order */
+    double *radius;   /* (count) mean distance of the vertices from the bone */
+    double *center;   /* (count, 3) mean of the vertices at rest */
+    size_t *start;    /* (count + 1) */
+    int *vertex;      /* (start[count]) */
+    arap_arena arena; /* of the arrays */
 } arap_limbs;
 
 /* vertices (n, 3) and bones, heads and tails (bones, 3), must be in the same space; deform (bones)

@@ -51,6 +51,7 @@ typedef struct study {
     gap *gaps;            /* (vertices) scratch, as `member` */
     double *means;        /* (workers, 2, deforming bones) scratch */
     arap_part_doubts *out;
+    arap_arena arena; /* of the arrays that end with the study */
 } study;
 
 /* Add the row of vertex i, scaled to this sum, to `mean` (deforming bones). */
@@ -178,20 +179,25 @@ static void sort_members(study *s) {
 
 static arap_status make_study(arap_context *context, study *s) {
     size_t n = (size_t)s->mesh->input_count, parts = (size_t)s->mesh->part_count;
+    arap_part_doubts *out = s->out;
     s->touched =
-        (arap_closest){ARAP_NEW(int, 3 * n), ARAP_NEW(double, 3 * n), ARAP_NEW(double, n)};
-    s->area = ARAP_NEW_ZERO(double, n);
-    s->member = ARAP_NEW(int, n);
-    s->begin = ARAP_NEW_ZERO(int, parts + 1);
-    s->gaps = ARAP_NEW(gap, n);
-    s->means = ARAP_NEW(double, 2 * (size_t)context->threads * (size_t)s->skeleton->deform_count);
-    *s->out = (arap_part_doubts){(int)parts, ARAP_NEW(int, n), ARAP_NEW(int, parts),
-                                 ARAP_NEW(int, ARAP_OTHERS * parts), ARAP_NEW(double, parts)};
-    if (s->touched.corner && s->touched.bary && s->touched.height && s->area && s->member &&
-        s->begin && s->gaps && s->means && s->out->part && s->out->owner && s->out->other &&
-        s->out->doubt)
-        return ARAP_OK;
-    return arap_fail_memory(&context->error, "the doubts about loose parts");
+        (arap_closest){ARAP_TAKE(&s->arena, 3 * n, int), ARAP_TAKE(&s->arena, 3 * n, double),
+                       ARAP_TAKE(&s->arena, n, double)};
+    s->area = ARAP_TAKE_ZERO(&s->arena, n, double);
+    s->member = ARAP_TAKE(&s->arena, n, int);
+    s->begin = ARAP_TAKE_ZERO(&s->arena, parts + 1, int);
+    s->gaps = ARAP_TAKE(&s->arena, n, gap);
+    s->means = ARAP_TAKE(&s->arena,
+                         2 * (size_t)context->threads * (size_t)s->skeleton->deform_count, double);
+    out->count = (int)parts;
+    out->part = ARAP_TAKE(&out->arena, n, int);
+    out->owner = ARAP_TAKE(&out->arena, parts, int);
+    out->other = ARAP_TAKE(&out->arena, ARAP_OTHERS * parts, int);
+    out->doubt = ARAP_TAKE(&out->arena, parts, double);
+    arap_status status =
+        arap_arena_status(&s->arena, &context->error, "the doubts about loose parts");
+    if (status) return status;
+    return arap_arena_status(&out->arena, &context->error, "the doubts about loose parts");
 }
 
 arap_status arap_part_doubts_create(arap_context *context, const arap_geometry *geometry,
@@ -216,14 +222,7 @@ arap_status arap_part_doubts_create(arap_context *context, const arap_geometry *
     status = arap_parallel(context, mesh.part_count, judge_part, &s);
 
 done:
-    arap_free(s.touched.corner);
-    arap_free(s.touched.bary);
-    arap_free(s.touched.height);
-    arap_free(s.area);
-    arap_free(s.member);
-    arap_free(s.begin);
-    arap_free(s.gaps);
-    arap_free(s.means);
+    arap_arena_clear(&s.arena);
     arap_skeleton_clear(&skeleton);
     arap_mesh_clear(&mesh);
     if (status) arap_part_doubts_clear(out);
@@ -231,9 +230,6 @@ done:
 }
 
 void arap_part_doubts_clear(arap_part_doubts *doubts) {
-    arap_free(doubts->part);
-    arap_free(doubts->owner);
-    arap_free(doubts->other);
-    arap_free(doubts->doubt);
+    arap_arena_clear(&doubts->arena);
     *doubts = (arap_part_doubts){0};
 }

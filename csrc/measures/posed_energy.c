@@ -89,6 +89,7 @@ static arap_status check_points(arap_error *error, int poses, int vertices, cons
 arap_status arap_posed_energy(arap_context *context, const arap_mesh *mesh, int poses,
                               const double *posed, const double *weights, double *energy,
                               double *vertex_energy) {
+    arap_arena arena = {0};
     arap_status status = check_points(&context->error, poses, mesh->input_count, posed);
     double *pose_weight = NULL, sum;
     if (!status)
@@ -99,12 +100,10 @@ arap_status arap_posed_energy(arap_context *context, const arap_mesh *mesh, int 
                         .posed = posed,
                         .pose_weight = pose_weight,
                         .total = sum,
-                        .own = ARAP_NEW(double, mesh->count),
-                        .unit = ARAP_NEW(double, mesh->count)};
-    if (!task.own || !task.unit) {
-        status = arap_fail_memory(&context->error, "the energy");
-        goto done;
-    }
+                        .own = ARAP_TAKE(&arena, mesh->count, double),
+                        .unit = ARAP_TAKE(&arena, mesh->count, double)};
+    status = arap_arena_status(&arena, &context->error, "the energy");
+    if (status) goto done;
     status = arap_parallel(context, arap_chunks(mesh->count, CHUNK), sum_chunk, &task);
     if (status) goto done;
     double total = 0, unit = 0;
@@ -119,8 +118,7 @@ arap_status arap_posed_energy(arap_context *context, const arap_mesh *mesh, int 
 
 done:
     arap_free(pose_weight);
-    arap_free(task.own);
-    arap_free(task.unit);
+    arap_arena_clear(&arena);
     return status;
 }
 

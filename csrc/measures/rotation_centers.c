@@ -92,27 +92,16 @@ static int add_row(const arap_sparse_weights *rows, int i, int count, int *bone,
     return count;
 }
 
-static void clear_table(table *t) {
-    arap_free(t->start);
-    arap_free(t->bone);
-    arap_free(t->weight);
-    arap_free(t->first);
-    arap_free(t->place);
-    arap_free(t->row);
-}
-
 /* Build the table of the caller's vertices or, with `mesh`, of the means of its triangles. */
-static arap_status make_table(arap_context *context, const arap_mesh *mesh, size_t count,
-                              const arap_sparse_weights *rows, int bones, table *t) {
-    int *bone = ARAP_NEW(int, bones);
-    double *weight = ARAP_NEW(double, bones);
-    arap_status status = ARAP_OK;
+static arap_status make_table(arap_context *context, arap_arena *arena, const arap_mesh *mesh,
+                              size_t count, const arap_sparse_weights *rows, int bones, table *t) {
+    int *bone = ARAP_TAKE(arena, bones, int);
+    double *weight = ARAP_TAKE(arena, bones, double);
     size_t all = 0;
-    t->start = ARAP_NEW(size_t, count + 1);
-    t->first = ARAP_NEW_ZERO(size_t, bones + 2);
-    if (!bone || !weight || !t->start || !t->first) goto no_memory;
-    t->start[0] = 0;
-    for (int fill = 0; fill < 2; fill++) {
+    t->start = ARAP_TAKE_ZERO(arena, count + 1, size_t);
+    t->first = ARAP_TAKE_ZERO(arena, bones + 2, size_t);
+    arap_status status = arap_arena_status(arena, &context->error, "the centers of rotation");
+    for (int fill = 0; fill < 2 && !status; fill++) {
         for (size_t i = 0; i < count && !status; i++) {
             int own = 0;
             if (i % POLL_EVERY == 0) status = arap_poll_cancel(context);
@@ -128,26 +117,19 @@ static arap_status make_table(arap_context *context, const arap_mesh *mesh, size
         }
         if (fill || status) break;
         all = t->start[count];
-        t->bone = ARAP_NEW(int, all);
-        t->weight = ARAP_NEW(double, all);
-        t->place = ARAP_NEW(size_t, all);
-        t->row = ARAP_NEW(int, all);
-        if (!t->bone || !t->weight || !t->place || !t->row) goto no_memory;
+        t->bone = ARAP_TAKE(arena, all, int);
+        t->weight = ARAP_TAKE(arena, all, double);
+        t->place = ARAP_TAKE(arena, all, size_t);
+        t->row = ARAP_TAKE(arena, all, int);
+        status = arap_arena_status(arena, &context->error, "the centers of rotation");
     }
-    for (int b = 2; b < bones + 2; b++) t->first[b] += t->first[b - 1];
+    for (int b = 2; b < bones + 2 && !status; b++) t->first[b] += t->first[b - 1];
     for (size_t i = 0; i < count && !status; i++)
         for (size_t e = t->start[i]; e < t->start[i + 1]; e++) {
             size_t at = t->first[t->bone[e] + 1]++;
             t->place[at] = e;
             t->row[at] = (int)i;
         }
-    goto done;
-
-no_memory:
-    status = arap_fail_memory(&context->error, "the centers of rotation");
-done:
-    arap_free(bone);
-    arap_free(weight);
     return status;
 }
 
@@ -224,21 +206,20 @@ static void measure_triangles(const arap_mesh *mesh, center_task *task) {
 
 static arap_status find_centers(arap_context *context, const arap_sparse_weights *rows, int bones,
                                 double *out, center_task *task) {
+    arap_arena arena = {0};
     const arap_mesh *mesh = task->mesh;
     size_t n = (size_t)mesh->input_count;
-    arap_status status = ARAP_OK;
-    task->centroid = ARAP_NEW(double, 3 * mesh->triangle_count);
-    task->area = ARAP_NEW(double, mesh->triangle_count);
-    task->first = ARAP_NEW(size_t, bones + 2);
-    task->sum = ARAP_NEW_ZERO(double, 4 * n);
-    if (!task->centroid || !task->area || !task->first || !task->sum) {
-        status = arap_fail_memory(&context->error, "the centers of rotation");
-        goto done;
-    }
+    task->centroid = ARAP_TAKE(&arena, 3 * mesh->triangle_count, double);
+    task->area = ARAP_TAKE(&arena, mesh->triangle_count, double);
+    task->first = ARAP_TAKE(&arena, bones + 2, size_t);
+    task->sum = ARAP_TAKE_ZERO(&arena, 4 * n, double);
+    arap_status status = arap_arena_status(&arena, &context->error, "the centers of rotation");
+    if (status) goto done;
     measure_triangles(mesh, task);
-    status = make_table(context, NULL, n, rows, bones, &task->vertices);
+    status = make_table(context, &arena, NULL, n, rows, bones, &task->vertices);
     if (!status)
-        status = make_table(context, mesh, mesh->triangle_count, rows, bones, &task->triangles);
+        status =
+            make_table(context, &arena, mesh, mesh->triangle_count, rows, bones, &task->triangles);
     for (int j = 0; j < bones && !status; j++) {
         size_t own = task->vertices.first[j + 1] - task->vertices.first[j];
         status = arap_progress(context, "centers of rotation", (double)j / bones);
@@ -252,13 +233,8 @@ static arap_status find_centers(arap_context *context, const arap_sparse_weights
     }
 
 done:
-    clear_table(&task->vertices);
-    clear_table(&task->triangles);
-    arap_free(task->centroid);
-    arap_free(task->area);
+    arap_arena_clear(&arena);
     arap_free(task->entries);
-    arap_free(task->first);
-    arap_free(task->sum);
     return status;
 }
 

@@ -106,15 +106,16 @@ arap_status arap_skinning_create(arap_context *context, int count, const double 
         status = arap_spines_take_bends(&context->error, &skinning->skeleton, 0, skinning->poses,
                                         poses->bends, &skinning->spines);
     if (status) goto done;
-    skinning->transform =
-        ARAP_NEW(double, 12 * (size_t)skinning->columns * (size_t)skinning->poses);
-    skinning->lanes = ARAP_NEW(double, 12 * ARAP_POSE_LANES * (size_t)skinning->columns *
-                                           (size_t)arap_pose_groups(skinning->poses));
-    skinning->spine_parameter = ARAP_NEW(double, (size_t)count * (size_t)skinning->spines.count);
-    if (!skinning->transform || !skinning->lanes || !skinning->spine_parameter) {
-        status = arap_fail_memory(&context->error, "the skinning");
-        goto done;
-    }
+    skinning->transform = ARAP_TAKE(
+        &skinning->arena, 12 * (size_t)skinning->columns * (size_t)skinning->poses, double);
+    skinning->lanes = ARAP_TAKE(&skinning->arena,
+                                12 * ARAP_POSE_LANES * (size_t)skinning->columns *
+                                    (size_t)arap_pose_groups(skinning->poses),
+                                double);
+    skinning->spine_parameter =
+        ARAP_TAKE(&skinning->arena, (size_t)count * (size_t)skinning->spines.count, double);
+    status = arap_arena_status(&skinning->arena, &context->error, "the skinning");
+    if (status) goto done;
     for (int k = 0; k < skinning->spines.count && !status; k++)
         status = arap_bone_parameters(&context->error, &skinning->skeleton, &mesh,
                                       skinning->skeleton.deform_bone[skinning->spines.bone[k]],
@@ -131,9 +132,7 @@ done:
 }
 
 void arap_skinning_clear(arap_skinning *skinning) {
-    arap_free(skinning->transform);
-    arap_free(skinning->lanes);
-    arap_free(skinning->spine_parameter);
+    arap_arena_clear(&skinning->arena);
     arap_skeleton_clear(&skinning->skeleton);
     arap_bendy_clear(&skinning->bendy);
     arap_spines_clear(&skinning->spines);

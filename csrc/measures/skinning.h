@@ -4,6 +4,7 @@
 #define ARAP_SKINNING_H
 
 #include "arap.h"
+#include "base/memory.h"
 #include "measures/pose_lanes.h"
 #include "mesh/mesh.h"
 #include "rig/bendy.h"
@@ -22,6 +23,7 @@ typedef struct arap_skinning {
     arap_bendy bendy;
     arap_spines spines;      /* without points of their own */
     double *spine_parameter; /* (count, spines.count) */
+    arap_arena arena;        /* of the arrays */
 } arap_skinning;
 
 /* The bones as deforming roots in the units of the mesh; empty if there are no heads. */

@@ -25,17 +25,17 @@
 
 arap_status arap_surface_create(arap_context *context, const double *vertices, const int *triangles,
                                 size_t triangle_count, arap_surface *surface) {
-    *surface = (arap_surface){.triangle_count = triangle_count,
-                              .triangle = ARAP_NEW(size_t, triangle_count),
-                              .corner = ARAP_NEW(int, 3 * triangle_count),
-                              .area = ARAP_NEW(double, triangle_count),
-                              .length = ARAP_NEW(double, triangle_count),
-                              .along = ARAP_NEW(double, triangle_count),
-                              .height = ARAP_NEW(double, triangle_count)};
-    if (!surface->triangle || !surface->corner || !surface->area || !surface->length ||
-        !surface->along || !surface->height) {
+    *surface = (arap_surface){.triangle_count = triangle_count};
+    surface->triangle = ARAP_TAKE(&surface->arena, triangle_count, size_t);
+    surface->corner = ARAP_TAKE(&surface->arena, 3 * triangle_count, int);
+    surface->area = ARAP_TAKE(&surface->arena, triangle_count, double);
+    surface->length = ARAP_TAKE(&surface->arena, triangle_count, double);
+    surface->along = ARAP_TAKE(&surface->arena, triangle_count, double);
+    surface->height = ARAP_TAKE(&surface->arena, triangle_count, double);
+    arap_status status = arap_arena_status(&surface->arena, &context->error, "the surface");
+    if (status) {
         arap_surface_clear(surface);
-        return arap_fail_memory(&context->error, "the surface");
+        return status;
     }
     for (size_t t = 0; t < triangle_count; t++) {
         const int *corner = triangles + 3 * t;
@@ -64,12 +64,7 @@ arap_status arap_surface_create(arap_context *context, const double *vertices, c
 }
 
 void arap_surface_clear(arap_surface *surface) {
-    arap_free(surface->triangle);
-    arap_free(surface->corner);
-    arap_free(surface->area);
-    arap_free(surface->length);
-    arap_free(surface->along);
-    arap_free(surface->height);
+    arap_arena_clear(&surface->arena);
     *surface = (arap_surface){0};
 }
 

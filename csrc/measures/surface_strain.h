@@ -3,6 +3,7 @@
 #define ARAP_SURFACE_STRAIN_H
 
 #include "base/context.h"
+#include "base/memory.h"
 
 #include <stddef.h>
 
@@ -17,6 +18,7 @@ typedef struct arap_surface {
     double *length;        /* (count) length of the edge from corner 0 to corner 1 */
     double *along;         /* (count) position of corner 2 along that edge */
     double *height;        /* (count) distance of corner 2 from that edge */
+    arap_arena arena;      /* of the arrays */
 } arap_surface;
 
 /* vertices (n, 3), triangles (triangle_count, 3), already checked. */
