@@ -89,20 +89,11 @@ static arap_status check_candidates(arap_error *error, const arap_bake_state *st
     return ARAP_OK;
 }
 
-static arap_status create_weights(arap_context *context, int n, int room, arap_bake_weights *out) {
-    size_t places = (size_t)n * (size_t)room;
-    *out = (arap_bake_weights){room, ARAP_NEW_ZERO(int, n), ARAP_NEW(int, places),
-                               ARAP_NEW(double, places)};
-    return out->count && out->bone && out->weight
-               ? ARAP_OK
-               : arap_fail_memory(&context->error, "the weights");
-}
-
-static void clear_weights(arap_bake_weights *weights) {
-    arap_free(weights->count);
-    arap_free(weights->bone);
-    arap_free(weights->weight);
-    *weights = (arap_bake_weights){0};
+static arap_bake_weights make_weights(arap_bake_state *state, int room) {
+    size_t places = (size_t)state->n * (size_t)room;
+    return (arap_bake_weights){room, ARAP_TAKE_ZERO(&state->arena, state->n, int),
+                               ARAP_TAKE(&state->arena, places, int),
+                               ARAP_TAKE(&state->arena, places, double)};
 }
 
 /* Convert a given row: scaled to sum to 1, in ascending order, without zeros; empty if it has no
@@ -136,10 +127,11 @@ static arap_status take_weights(arap_bake_state *state) {
     /* A vertex whose locked weights use up the limit gets one more influence. */
     int room = (longest > limit ? longest : limit) + (state->problem->locked_bones ? 1 : 0);
     if (room > state->bones) room = state->bones;
-    arap_status status = create_weights(state->context, state->n, room, &state->weights);
-    if (status || !given->start) return status;
-    status = create_weights(state->context, state->n, room, &state->start);
-    for (int i = 0; i < state->n && !status; i++) {
+    state->weights = make_weights(state, room);
+    state->next = make_weights(state, room);
+    if (given->start) state->start = make_weights(state, room);
+    arap_status status = arap_arena_status(&state->arena, &state->context->error, "the weights");
+    for (int i = 0; i < state->n && given->start && !status; i++) {
         take_row(given, i, &state->start);
         take_row(given, i, &state->weights);
     }
@@ -235,16 +227,16 @@ static arap_status create_state(arap_bake_state *state) {
     size_t n = (size_t)state->n, m = (size_t)state->bones;
     arap_status status = take_mesh(state);
     if (status) return status;
-    state->v = ARAP_NEW(double, 4 * n);
-    state->transform = ARAP_NEW(double, 12 * m * (size_t)state->frames);
-    state->moves = ARAP_NEW(char, m);
-    state->gram = ARAP_NEW_ZERO(double, 16 * m * m);
-    state->moment = ARAP_NEW(double, n * m);
-    state->square = ARAP_NEW(double, n);
-    state->same = ARAP_NEW(int, n);
-    if (!state->v || !state->transform || !state->moves || !state->gram || !state->moment ||
-        !state->square || !state->same)
-        return arap_fail_memory(&context->error, "the sums over frames");
+    state->v = ARAP_TAKE(&state->arena, 4 * n, double);
+    state->transform = ARAP_TAKE(&state->arena, 12 * m * (size_t)state->frames, double);
+    state->moves = ARAP_TAKE(&state->arena, m, char);
+    state->gram = ARAP_TAKE_ZERO(&state->arena, 16 * m * m, double);
+    state->moment = ARAP_TAKE(&state->arena, n * m, double);
+    state->square = ARAP_TAKE(&state->arena, n, double);
+    state->same = ARAP_TAKE(&state->arena, n, int);
+    state->block = arap_frame_block_make(&state->arena, state->n, 1 / state->size);
+    status = arap_arena_status(&state->arena, &context->error, "the sums over frames");
+    if (status) return status;
     for (int b = 0; b < state->bones; b++) {
         state->moves[b] = b >= state->given || state->settings->move_bones;
         state->has_moving |= state->moves[b];
@@ -252,26 +244,9 @@ static arap_status create_state(arap_bake_state *state) {
     place_mesh(state);
     status = take_weights(state);
     if (!status) status = check_candidates(&context->error, state);
-    if (!status)
-        status = arap_frame_block_create(context, state->n, 1 / state->size, &state->block);
     for (int i = 0; i < state->n; i++) state->same[i] = i;
     if (!status && state->settings->iterations) status = arap_seams_find(state);
     return status;
-}
-
-static void clear_state(arap_bake_state *state) {
-    arap_free(state->v);
-    arap_free(state->transform);
-    arap_free(state->moves);
-    arap_free(state->gram);
-    arap_free(state->moment);
-    arap_free(state->square);
-    arap_free(state->same);
-    arap_free(state->ring_start);
-    arap_free(state->ring);
-    clear_weights(&state->weights);
-    clear_weights(&state->start);
-    arap_frame_block_clear(&state->block);
 }
 
 static arap_status alternate(arap_bake_state *state, arap_baked *out) {
@@ -377,20 +352,16 @@ arap_status arap_bake(arap_context *context, const arap_bake_problem *problem,
                              .frames = problem->frames.count,
                              .context = context};
     size_t bones = (size_t)state.bones, frames = (size_t)state.frames;
-    double (*centers)[3] = arap_alloc(frames, sizeof *centers);
+    double (*centers)[3] = arap_take(&state.arena, frames, sizeof *centers);
     int passes = state.given == state.bones && !settings->move_bones ? 1 : settings->iterations;
     status = create_state(&state);
-    *out = (arap_baked){.vertices = state.n,
-                        .bones = state.bones,
-                        .frames = state.frames,
-                        .size = state.size,
-                        .transforms = ARAP_NEW(double, 12 * bones * frames),
-                        .centers = ARAP_NEW(double, 3 * bones),
-                        .vertex_error = ARAP_NEW(double, state.n),
-                        .history = ARAP_NEW(double, settings->iterations)};
-    if (!status &&
-        (!centers || !out->transforms || !out->centers || !out->vertex_error || !out->history))
-        status = arap_fail_memory(&context->error, "the result");
+    *out = (arap_baked){
+        .vertices = state.n, .bones = state.bones, .frames = state.frames, .size = state.size};
+    out->transforms = ARAP_TAKE(&out->arena, 12 * bones * frames, double);
+    out->centers = ARAP_TAKE(&out->arena, 3 * bones, double);
+    out->vertex_error = ARAP_TAKE(&out->arena, state.n, double);
+    out->history = ARAP_TAKE(&out->arena, settings->iterations, double);
+    if (!status) status = arap_arena_status(&out->arena, &context->error, "the result");
     state.planned = 2 + passes + arap_cluster_passes(&state);
     if (!status) status = place_transforms(&state, centers);
     if (!status && settings->smoothness > 0) status = arap_bake_rings(&state);
@@ -401,17 +372,13 @@ arap_status arap_bake(arap_context *context, const arap_bake_problem *problem,
     if (!status) status = arap_measure_frames(&state, out);
     if (!status && out->iterations) out->history[out->iterations - 1] = out->rms;
     if (!status) status = give(&state, centers, out);
-    arap_free(centers);
-    clear_state(&state);
+    arap_arena_clear(&state.arena);
     if (status) arap_baked_clear(out);
     return status;
 }
 
 void arap_baked_clear(arap_baked *baked) {
     arap_influences_clear(&baked->weights);
-    arap_free(baked->transforms);
-    arap_free(baked->centers);
-    arap_free(baked->vertex_error);
-    arap_free(baked->history);
+    arap_arena_clear(&baked->arena);
     *baked = (arap_baked){0};
 }

@@ -7,6 +7,7 @@
 #define ARAP_BAKE_H
 
 #include "arap.h"
+#include "base/memory.h"
 #include "base/settings.h"
 #include "mesh/mesh.h"
 
@@ -28,9 +29,8 @@ typedef struct arap_frame_block {
     double (*center)[3]; /* (ARAP_FRAME_BLOCK), the caller's units */
 } arap_frame_block;
 
-arap_status arap_frame_block_create(arap_context *context, int vertices, double scale,
-                                    arap_frame_block *out);
-void arap_frame_block_clear(arap_frame_block *block);
+/* Its arrays belong to the arena, which records a lack of memory. */
+arap_frame_block arap_frame_block_make(arap_arena *arena, int vertices, double scale);
 
 /* Read the frames from `first` on. Returns ARAP_BAD_VALUE, with the location, for numbers that are
  * not finite or too large. */
@@ -67,7 +67,8 @@ typedef struct arap_baked {
     int worst_frame, worst_vertex;
     double size; /* diagonal of the bounding box at rest */
     int iterations;
-    double *history; /* (iterations) rms after each */
+    double *history;  /* (iterations) rms after each */
+    arap_arena arena; /* of the arrays */
 } arap_baked;
 
 /* Reads every frame once per iteration and clustering round, and once at the end. At most 16 frames

@@ -195,22 +195,20 @@ static arap_status settle(clusters *of) {
 }
 
 arap_status arap_place_bones(arap_bake_state *state) {
+    arap_arena arena = {0};
     size_t m = (size_t)state->bones;
     clusters of = {.state = state,
-                   .active = ARAP_NEW_ZERO(char, m),
-                   .error = ARAP_NEW(double, state->n),
-                   .total = ARAP_NEW(double, m),
-                   .second = ARAP_NEW(int, state->n),
-                   .missing = ARAP_NEW(double, state->n),
-                   .missed = ARAP_NEW(double, m),
-                   .center = ARAP_NEW(double, 3 * m),
-                   .size = ARAP_NEW(int, m),
-                   .farthest = ARAP_NEW(int, m),
-                   .penalty = ARAP_NEW(double, m)};
-    arap_status status = ARAP_OK;
-    if (!of.active || !of.error || !of.total || !of.second || !of.missing || !of.missed ||
-        !of.center || !of.size || !of.farthest || !of.penalty)
-        status = arap_fail_memory(&state->context->error, "the clusters");
+                   .active = ARAP_TAKE_ZERO(&arena, m, char),
+                   .error = ARAP_TAKE(&arena, state->n, double),
+                   .total = ARAP_TAKE(&arena, m, double),
+                   .second = ARAP_TAKE(&arena, state->n, int),
+                   .missing = ARAP_TAKE(&arena, state->n, double),
+                   .missed = ARAP_TAKE(&arena, m, double),
+                   .center = ARAP_TAKE(&arena, 3 * m, double),
+                   .size = ARAP_TAKE(&arena, m, int),
+                   .farthest = ARAP_TAKE(&arena, m, int),
+                   .penalty = ARAP_TAKE(&arena, m, double)};
+    arap_status status = arap_arena_status(&arena, &state->context->error, "the clusters");
     if (!status) {
         memset(of.active, 1, (size_t)state->given);
         if (!state->given) of.active[0] = 1;
@@ -221,15 +219,6 @@ arap_status arap_place_bones(arap_bake_state *state) {
     if (!status) status = assign(&of);
     for (int k = splits(state); k > 0 && !status && split_worst(&of); k--) status = settle(&of);
     for (int k = 0; k < MOVES && !status && move_to_worst(&of); k++) status = settle(&of);
-    arap_free(of.active);
-    arap_free(of.error);
-    arap_free(of.total);
-    arap_free(of.second);
-    arap_free(of.missing);
-    arap_free(of.missed);
-    arap_free(of.center);
-    arap_free(of.size);
-    arap_free(of.farthest);
-    arap_free(of.penalty);
+    arap_arena_clear(&arena);
     return status;
 }

@@ -65,13 +65,13 @@ static void close_gaps(arap_bake_state *state, const int *size) {
 
 arap_status arap_bake_rings(arap_bake_state *state) {
     int *size = ARAP_NEW_ZERO(int, state->n);
-    state->ring_start = ARAP_NEW(int, state->n + 1);
+    state->ring_start = ARAP_TAKE(&state->arena, state->n + 1, int);
     if (size && state->ring_start) {
         put_edges(state, size);
         state->ring_start[0] = 0;
         for (int i = 0; i < state->n; i++)
             state->ring_start[i + 1] = state->ring_start[i] + size[i];
-        state->ring = ARAP_NEW(int, state->ring_start[state->n]);
+        state->ring = ARAP_TAKE(&state->arena, state->ring_start[state->n], int);
     }
     if (state->ring) {
         memset(size, 0, (size_t)state->n * sizeof *size);
@@ -313,47 +313,27 @@ static void tell(const arap_bake_state *state, double *rms, double *objective) {
     *objective = counted + pulls;
 }
 
-static void clear_space(fit_space *space) {
-    arap_simplex_space_clear(&space->simplex);
-    arap_free(space->linear);
-    arap_free(space->diagonal);
-    arap_free(space->row);
-    arap_free(space->allowed);
-}
-
-static arap_status create_space(arap_context *context, int bones, fit_space *out) {
-    arap_status status = arap_simplex_space_create(context, bones, &out->simplex);
-    out->linear = ARAP_NEW(double, bones);
-    out->diagonal = ARAP_NEW(double, bones);
-    out->row = ARAP_NEW(double, 4 * (size_t)bones);
-    out->allowed = ARAP_NEW(char, bones);
-    if (!status && (!out->linear || !out->diagonal || !out->row || !out->allowed))
-        status = arap_fail_memory(&context->error, "the weights of a vertex");
-    return status;
-}
-
 arap_status arap_fit_weights(arap_bake_state *state, int fresh, double *rms, double *objective) {
+    arap_arena arena = {0};
     arap_context *context = state->context;
-    size_t places = (size_t)state->n * (size_t)state->weights.room;
-    int chunks = arap_chunks(state->n, CHUNK), made = 0;
+    int chunks = arap_chunks(state->n, CHUNK), bones = state->bones;
     fit_task task = {.state = state,
-                     .next = {.room = state->weights.room,
-                              .count = ARAP_NEW_ZERO(int, state->n),
-                              .bone = ARAP_NEW(int, places),
-                              .weight = ARAP_NEW(double, places)},
-                     .spaces = ARAP_NEW_ZERO(fit_space, context->threads),
+                     .next = state->next,
+                     .spaces = ARAP_TAKE(&arena, context->threads, fit_space),
                      .fresh = fresh};
-    arap_status status = ARAP_OK;
-    double *own = ARAP_NEW(double, 16 * (size_t)state->bones);
-    if (!task.next.count || !task.next.bone || !task.next.weight || !task.spaces || !own)
-        status = arap_fail_memory(&context->error, "the weights");
-    size_t width = 4 * (size_t)state->bones;
-    for (size_t b = 0; b < (size_t)state->bones && !status; b++)
+    double *own = ARAP_TAKE(&arena, 16 * (size_t)bones, double);
+    for (int k = 0; k < context->threads && task.spaces; k++)
+        task.spaces[k] = (fit_space){.simplex = arap_simplex_space_make(&arena, bones),
+                                     .linear = ARAP_TAKE(&arena, bones, double),
+                                     .diagonal = ARAP_TAKE(&arena, bones, double),
+                                     .row = ARAP_TAKE(&arena, 4 * (size_t)bones, double),
+                                     .allowed = ARAP_TAKE(&arena, bones, char)};
+    arap_status status = arap_arena_status(&arena, &context->error, "the weights");
+    size_t width = 4 * (size_t)bones;
+    for (size_t b = 0; b < (size_t)bones && !status; b++)
         for (size_t k = 0; k < 16; k++)
             own[16 * b + k] = state->gram[(4 * b + k / 4) * width + 4 * b + k % 4];
     task.own = own;
-    for (; task.spaces && made < context->threads && !status; made++)
-        status = create_space(context, state->bones, task.spaces + made);
     for (int first = 0; first < chunks && !status; first += SLICE) {
         status = arap_bake_progress(state, "weights", 0.8 + 0.2 * first / chunks);
         task.first = first;
@@ -364,16 +344,10 @@ arap_status arap_fit_weights(arap_bake_state *state, int fresh, double *rms, dou
     if (!status) {
         for (int i = 0; i < state->n; i++)
             if (state->same[i] != i) copy_row(&task.next, state->same[i], &task.next, i);
-        arap_bake_weights old = state->weights;
+        state->next = state->weights;
         state->weights = task.next;
-        task.next = old;
         tell(state, rms, objective);
     }
-    for (int k = 0; k < made; k++) clear_space(task.spaces + k);
-    arap_free(own);
-    arap_free(task.spaces);
-    arap_free(task.next.count);
-    arap_free(task.next.bone);
-    arap_free(task.next.weight);
+    arap_arena_clear(&arena);
     return status;
 }

@@ -6,22 +6,12 @@
 
 #include "base/memory.h"
 
-arap_status arap_frame_block_create(arap_context *context, int vertices, double scale,
-                                    arap_frame_block *out) {
-    *out = (arap_frame_block){
-        .vertices = vertices,
-        .scale = scale,
-        .points = ARAP_NEW(double, 3 * (size_t)ARAP_FRAME_BLOCK * (size_t)vertices),
-        .center = arap_alloc(ARAP_FRAME_BLOCK, sizeof *out->center)};
-    if (out->points && out->center) return ARAP_OK;
-    arap_frame_block_clear(out);
-    return arap_fail_memory(&context->error, "the frames");
-}
-
-void arap_frame_block_clear(arap_frame_block *block) {
-    arap_free(block->points);
-    arap_free(block->center);
-    *block = (arap_frame_block){0};
+arap_frame_block arap_frame_block_make(arap_arena *arena, int vertices, double scale) {
+    size_t points = 3 * (size_t)ARAP_FRAME_BLOCK * (size_t)vertices;
+    return (arap_frame_block){.vertices = vertices,
+                              .scale = scale,
+                              .points = ARAP_TAKE(arena, points, double),
+                              .center = arap_take(arena, ARAP_FRAME_BLOCK, 3 * sizeof(double))};
 }
 
 static void center(const arap_frame_block *block, double *points, double *out) {

@@ -26,9 +26,9 @@
 
 static arap_status find_neighbors(arap_bake_state *state, arap_motion *motion) {
     int m = state->bones, fill = 0;
-    motion->start = ARAP_NEW(int, m + 1);
-    if (!motion->start) return arap_fail_memory(&state->context->error, "the bones");
-    for (int pass = 0; pass < 2; pass++) {
+    motion->start = ARAP_TAKE(&motion->arena, m + 1, int);
+    arap_status status = arap_arena_status(&motion->arena, &state->context->error, "the bones");
+    for (int pass = 0; pass < 2 && !status; pass++) {
         fill = 0;
         for (int b = 0; b < m; b++) {
             motion->start[b] = fill;
@@ -41,19 +41,19 @@ static arap_status find_neighbors(arap_bake_state *state, arap_motion *motion) {
         }
         motion->start[m] = fill;
         if (pass) break;
-        motion->neighbor = ARAP_NEW(int, fill);
-        if (!motion->neighbor) return arap_fail_memory(&state->context->error, "the bones");
+        motion->neighbor = ARAP_TAKE(&motion->arena, fill, int);
+        status = arap_arena_status(&motion->arena, &state->context->error, "the bones");
     }
-    return ARAP_OK;
+    return status;
 }
 
 arap_status arap_motion_create(arap_bake_state *state, arap_motion *out) {
     size_t m = (size_t)state->bones;
     const arap_bake_weights *w = &state->weights;
-    *out = (arap_motion){.pair = ARAP_NEW_ZERO(double, 16 * m * m),
-                         .target = ARAP_NEW(double, 12 * m * ARAP_FRAME_BLOCK)};
-    arap_status status = ARAP_OK;
-    if (!out->pair || !out->target) status = arap_fail_memory(&state->context->error, "the bones");
+    *out = (arap_motion){0};
+    out->pair = ARAP_TAKE_ZERO(&out->arena, 16 * m * m, double);
+    out->target = ARAP_TAKE(&out->arena, 12 * m * ARAP_FRAME_BLOCK, double);
+    arap_status status = arap_arena_status(&out->arena, &state->context->error, "the bones");
     for (int i = 0; i < state->n && !status; i++) {
         const double *v = state->v + 4 * (size_t)i, *weight = arap_bake_values(w, i);
         const int *bone = arap_bake_bones(w, i);
@@ -70,10 +70,7 @@ arap_status arap_motion_create(arap_bake_state *state, arap_motion *out) {
 }
 
 void arap_motion_clear(arap_motion *motion) {
-    arap_free(motion->pair);
-    arap_free(motion->start);
-    arap_free(motion->neighbor);
-    arap_free(motion->target);
+    arap_arena_clear(&motion->arena);
     *motion = (arap_motion){0};
 }
 

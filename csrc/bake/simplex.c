@@ -33,24 +33,13 @@
 #define SWAP_ROUNDS 8
 #define SWAP_TRIES 3
 
-arap_status arap_simplex_space_create(arap_context *context, int count, arap_simplex_space *out) {
-    *out = (arap_simplex_space){.count = count,
-                                .column = ARAP_NEW(double, (size_t)MAXIMUM * (size_t)count),
-                                .slot = ARAP_NEW(int, count),
-                                .product = ARAP_NEW(double, count)};
-    if (!out->column || !out->slot || !out->product) {
-        arap_simplex_space_clear(out);
-        return arap_fail_memory(&context->error, "the weights of a vertex");
-    }
-    for (int b = 0; b < count; b++) out->slot[b] = -1;
-    return ARAP_OK;
-}
-
-void arap_simplex_space_clear(arap_simplex_space *space) {
-    arap_free(space->column);
-    arap_free(space->slot);
-    arap_free(space->product);
-    *space = (arap_simplex_space){0};
+arap_simplex_space arap_simplex_space_make(arap_arena *arena, int count) {
+    arap_simplex_space space = {.count = count,
+                                .column = ARAP_TAKE(arena, (size_t)MAXIMUM * (size_t)count, double),
+                                .slot = ARAP_TAKE(arena, count, int),
+                                .product = ARAP_TAKE(arena, count, double)};
+    for (int b = 0; b < count && space.slot; b++) space.slot[b] = -1;
+    return space;
 }
 
 /* The small problem on a set of indices. */

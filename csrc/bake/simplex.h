@@ -2,7 +2,7 @@
 #ifndef ARAP_SIMPLEX_H
 #define ARAP_SIMPLEX_H
 
-#include "base/context.h"
+#include "base/memory.h"
 
 #define ARAP_SIMPLEX_MAX 32 /* maximum number of non-zero weights in a solution */
 
@@ -26,8 +26,8 @@ typedef struct arap_simplex_space {
     double *product; /* (count) A w */
 } arap_simplex_space;
 
-arap_status arap_simplex_space_create(arap_context *context, int count, arap_simplex_space *out);
-void arap_simplex_space_clear(arap_simplex_space *space);
+/* Its arrays belong to the arena, which records a lack of memory. */
+arap_simplex_space arap_simplex_space_make(arap_arena *arena, int count);
 
 typedef struct arap_simplex_solution {
     int count;

@@ -24,6 +24,7 @@ typedef struct arap_bake_state {
     char *moves;       /* (bones) whether its transforms must be found */
     int has_moving;
     arap_bake_weights weights, start; /* start: the caller's weights; room is 0 without them */
+    arap_bake_weights next;           /* work space of fit.c */
     arap_frame_block block;
     int *same;  /* (n) the vertex whose row each vertex shares, see seams.c; itself: none */
     int shared; /* whether vertices may share rows */
@@ -36,6 +37,7 @@ typedef struct arap_bake_state {
     /* Progress. */
     arap_context *context;
     double done, planned; /* passes over the frames */
+    arap_arena arena;     /* of all arrays */
 } arap_bake_state;
 
 static inline const int *arap_bake_bones(const arap_bake_weights *w, int vertex) {
@@ -75,10 +77,11 @@ double arap_bake_pair(const arap_bake_state *state, int vertex, int b, int c);
 
 /* Sums over the weights, the same for every frame, for motion.c. */
 typedef struct arap_motion {
-    double *pair;   /* (bones, bones, 4, 4) sums of w_b w_c v v^T, with homogeneous v */
-    int *start;     /* (bones + 1) the bones that share vertices with each bone: */
-    int *neighbor;  /* excluding the bone itself */
-    double *target; /* (ARAP_FRAME_BLOCK, bones, 3, 4) work space */
+    double *pair;     /* (bones, bones, 4, 4) sums of w_b w_c v v^T, with homogeneous v */
+    int *start;       /* (bones + 1) the bones that share vertices with each bone: */
+    int *neighbor;    /* excluding the bone itself */
+    double *target;   /* (ARAP_FRAME_BLOCK, bones, 3, 4) work space */
+    arap_arena arena; /* of the arrays */
 } arap_motion;
 
 arap_status arap_motion_create(arap_bake_state *state, arap_motion *out);

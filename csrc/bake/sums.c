@@ -91,18 +91,11 @@ static void add_errors(void *data, int chunk, int worker) {
     }
 }
 
-static arap_status create_errors(arap_bake_state *state, error_task *out) {
-    *out = (error_task){state, ARAP_NEW_ZERO(double, state->n), ARAP_NEW_ZERO(double, state->n),
-                        ARAP_NEW_ZERO(int, state->n)};
-    return out->sum && out->max && out->frame
-               ? ARAP_OK
-               : arap_fail_memory(&state->context->error, "the errors");
-}
-
-static void clear_errors(error_task *task) {
-    arap_free(task->sum);
-    arap_free(task->max);
-    arap_free(task->frame);
+static arap_status create_errors(arap_bake_state *state, arap_arena *arena, error_task *out) {
+    *out =
+        (error_task){state, ARAP_TAKE_ZERO(arena, state->n, double),
+                     ARAP_TAKE_ZERO(arena, state->n, double), ARAP_TAKE_ZERO(arena, state->n, int)};
+    return arap_arena_status(arena, &state->context->error, "the errors");
 }
 
 /* Compute the errors of the frames in the block. */
@@ -130,16 +123,16 @@ static void pack(const arap_bake_state *state, double *packed, double *rows) {
 }
 
 arap_status arap_sum_frames(arap_bake_state *state, int improve, double *rms) {
+    arap_arena arena = {0};
     size_t m = (size_t)state->bones, width = 4 * m;
     arap_motion motion = {0};
     error_task errors = {0};
-    double *packed = ARAP_NEW(double, WIDTH * m), *rows = ARAP_NEW(double, WIDTH * m);
-    double *space = ARAP_NEW(double, (size_t)state->context->threads * CHUNK * WIDTH);
-    arap_status status = ARAP_OK;
-    if (!packed || !rows || !space)
-        status = arap_fail_memory(&state->context->error, "the sums over frames");
+    double *packed = ARAP_TAKE(&arena, WIDTH * m, double),
+           *rows = ARAP_TAKE(&arena, WIDTH * m, double);
+    double *space = ARAP_TAKE(&arena, (size_t)state->context->threads * CHUNK * WIDTH, double);
+    arap_status status = arap_arena_status(&arena, &state->context->error, "the sums over frames");
     if (!status && improve) status = arap_motion_create(state, &motion);
-    if (!status && rms) status = create_errors(state, &errors);
+    if (!status && rms) status = create_errors(state, &arena, &errors);
     memset(state->gram, 0, width * width * sizeof(double));
     memset(state->moment, 0, (size_t)state->n * m * sizeof(double));
     memset(state->square, 0, (size_t)state->n * sizeof(double));
@@ -159,17 +152,15 @@ arap_status arap_sum_frames(arap_bake_state *state, int improve, double *rms) {
     for (size_t i = 0; i < width; i++)
         for (size_t j = 0; j < i; j++) state->gram[i * width + j] = state->gram[j * width + i];
     if (!status && rms) *rms = rms_of(state, &errors);
-    clear_errors(&errors);
     arap_motion_clear(&motion);
-    arap_free(packed);
-    arap_free(rows);
-    arap_free(space);
+    arap_arena_clear(&arena);
     return status;
 }
 
 arap_status arap_measure_frames(arap_bake_state *state, arap_baked *out) {
+    arap_arena arena = {0};
     error_task task;
-    arap_status status = create_errors(state, &task);
+    arap_status status = create_errors(state, &arena, &task);
     double max = 0;
     for (int first = 0; first < state->frames && !status; first += ARAP_FRAME_BLOCK) {
         status = arap_bake_progress(state, "error", (double)first / state->frames);
@@ -187,6 +178,6 @@ arap_status arap_measure_frames(arap_bake_state *state, arap_baked *out) {
     }
     if (!status) out->rms = rms_of(state, &task);
     out->max = state->size * sqrt(max);
-    clear_errors(&task);
+    arap_arena_clear(&arena);
     return status;
 }
