@@ -52,8 +52,8 @@ static arap_status take_triangles(arap_context *context, const arap_geometry *ge
     arap_status status = arap_surface_create(context, geometry->vertices, geometry->triangles,
                                              geometry->triangle_count, &surface);
     if (status) return status;
-    body->triangle = ARAP_NEW(arap_membrane, surface.count);
-    if (!body->triangle) status = arap_fail_memory(&context->error, "the elastic body");
+    body->triangle = ARAP_TAKE(&body->arena, surface.count, arap_membrane);
+    status = arap_arena_status(&body->arena, &context->error, "the elastic body");
     for (size_t t = 0; t < surface.count && !status; t++) {
         arap_membrane *to = body->triangle + body->triangle_count;
         double unit = mesh->diagonal, by_length = unit / surface.length[t],
@@ -76,9 +76,8 @@ static arap_status take_triangles(arap_context *context, const arap_geometry *ge
 
 static arap_status take_tets(arap_context *context, arap_body *body) {
     const arap_mesh *mesh = &body->mesh;
-    body->tet = ARAP_NEW(arap_solid, mesh->tet_count);
-    if (!body->tet) return arap_fail_memory(&context->error, "the elastic body");
-    for (size_t t = 0; t < mesh->tet_count; t++) {
+    body->tet = ARAP_TAKE(&body->arena, mesh->tet_count, arap_solid);
+    for (size_t t = 0; t < mesh->tet_count && body->tet; t++) {
         arap_solid *to = body->tet + body->tet_count;
         double volume = arap_mesh_tet_volume(mesh, t), longest2 = 0, largest2 = 0, edge[3][3];
         const double *v[4];
@@ -103,15 +102,16 @@ static arap_status take_tets(arap_context *context, arap_body *body) {
         to->size = fabs(volume) / mesh->thickness;
         body->tet_count++;
     }
-    return ARAP_OK;
+    return arap_arena_status(&body->arena, &context->error, "the elastic body");
 }
 
 static arap_status take_cells(arap_context *context, double bending, arap_body *body) {
     const arap_mesh *mesh = &body->mesh;
     double unit2 = mesh->unit * mesh->unit * mesh->thickness;
-    body->cell = ARAP_NEW(double, mesh->ring[mesh->count]);
-    body->size = ARAP_NEW(double, mesh->count);
-    if (!body->cell || !body->size) return arap_fail_memory(&context->error, "the elastic body");
+    body->cell = ARAP_TAKE(&body->arena, mesh->ring[mesh->count], double);
+    body->size = ARAP_TAKE(&body->arena, mesh->count, double);
+    arap_status status = arap_arena_status(&body->arena, &context->error, "the elastic body");
+    if (status) return status;
     for (size_t e = 0; e < mesh->ring[mesh->count]; e++)
         body->cell[e] = mesh->edge_weight[e] / unit2 *
                         (mesh->kind[e] == ARAP_EDGE_FACE        ? bending
@@ -139,10 +139,7 @@ arap_status arap_body_create(arap_context *context, const arap_geometry *geometr
 
 void arap_body_clear(arap_body *body) {
     arap_mesh_clear(&body->mesh);
-    arap_free(body->triangle);
-    arap_free(body->tet);
-    arap_free(body->cell);
-    arap_free(body->size);
+    arap_arena_clear(&body->arena);
     *body = (arap_body){0};
 }
 

@@ -2,6 +2,7 @@
 #ifndef ARAP_BODY_H
 #define ARAP_BODY_H
 
+#include "base/memory.h"
 #include "mesh/mesh.h"
 
 /* The deformation gradient of a triangle, in its rest plane, is F = sum_k x_k slope_k^T (3, 2). */
@@ -23,8 +24,9 @@ typedef struct arap_body {
     size_t triangle_count, tet_count;
     arap_membrane *triangle; /* of the caller, without those that surface_strain.h excludes */
     arap_solid *tet;
-    double *cell; /* (ring[count]) c_ik of the cells */
-    double *size; /* (count) share of the area that belongs to the vertex, > 0 */
+    double *cell;     /* (ring[count]) c_ik of the cells */
+    double *size;     /* (count) share of the area that belongs to the vertex, > 0 */
+    arap_arena arena; /* of the arrays */
 } arap_body;
 
 /* bending: strength of the cells of faces and tets, see body.c. Errors name the problem with the

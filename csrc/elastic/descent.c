@@ -45,6 +45,7 @@ typedef struct global_system {
     arap_factor *factor;
     double *response;   /* (limbs, size) K^-1 C^T */
     double *compliance; /* (limbs, limbs) Cholesky factor of 1/g + C K^-1 C^T */
+    arap_arena arena;   /* of the arrays */
 } global_system;
 
 /* K, with rows in elimination order. */
@@ -53,17 +54,17 @@ static arap_status assemble(arap_context *context, const arap_body *body,
                             arap_matrix *out) {
     const arap_mesh *mesh = &body->mesh;
     size_t edges = mesh->ring[mesh->count];
-    double *own = ARAP_NEW(double, mesh->count), *edge = ARAP_NEW_ZERO(double, edges);
+    arap_arena arena = {0};
+    double *own = ARAP_TAKE(&arena, mesh->count, double),
+           *edge = ARAP_TAKE_ZERO(&arena, edges, double);
     *out = (arap_matrix){.size = system->size,
                          .start = ARAP_NEW(int, system->size + 1),
                          .row = ARAP_NEW(int, (size_t)system->size + edges / 2),
                          .value = ARAP_NEW(double, (size_t)system->size + edges / 2)};
-    if (!own || !edge || !out->start || !out->row || !out->value) {
-        arap_free(own);
-        arap_free(edge);
-        arap_matrix_clear(out);
-        return arap_fail_memory(&context->error, "the elastic system");
-    }
+    arap_status status = out->start && out->row && out->value
+                             ? arap_arena_status(&arena, &context->error, "the elastic system")
+                             : arap_fail_memory(&context->error, "the elastic system");
+    if (status) goto done;
     memcpy(own, hold->strength, (size_t)mesh->count * sizeof *own);
     arap_body_stiffness(body, hold->anchor_weight, own, edge);
     int fill = 0;
@@ -85,25 +86,25 @@ static arap_status assemble(arap_context *context, const arap_body *body,
         }
     }
     out->start[system->size] = fill;
-    arap_free(own);
-    arap_free(edge);
-    return ARAP_OK;
+
+done:
+    arap_arena_clear(&arena);
+    return status;
 }
 
 /* Y and the factor of S. */
 static arap_status respond(arap_context *context, const arap_bone_hold *hold,
                            global_system *system) {
     size_t n = (size_t)system->size, limbs = (size_t)hold->limbs;
-    system->response = ARAP_NEW_ZERO(double, limbs * n);
-    system->compliance = ARAP_NEW_ZERO(double, limbs * limbs);
-    if (!system->response || !system->compliance)
-        return arap_fail_memory(&context->error, "the elastic system");
+    system->response = ARAP_TAKE_ZERO(&system->arena, limbs * n, double);
+    system->compliance = ARAP_TAKE_ZERO(&system->arena, limbs * limbs, double);
+    arap_status status = arap_arena_status(&system->arena, &context->error, "the elastic system");
+    if (status) return status;
     for (size_t l = 0; l < limbs; l++)
         for (size_t k = hold->start[l]; k < hold->start[l + 1]; k++)
             system->response[l * n + (size_t)system->place[hold->vertex[k]]] +=
                 1 / (double)(hold->start[l + 1] - hold->start[l]);
-    arap_status status =
-        arap_factor_solve_all(context, system->factor, hold->limbs, system->response);
+    status = arap_factor_solve_all(context, system->factor, hold->limbs, system->response);
     if (status) return status;
     for (size_t l = 0; l < limbs; l++)
         for (size_t m = 0; m < limbs; m++) {
@@ -120,11 +121,8 @@ static arap_status respond(arap_context *context, const arap_bone_hold *hold,
 }
 
 static void clear_system(global_system *system) {
-    arap_free(system->vertex);
-    arap_free(system->place);
     arap_factor_free(system->factor);
-    arap_free(system->response);
-    arap_free(system->compliance);
+    arap_arena_clear(&system->arena);
     *system = (global_system){0};
 }
 
@@ -133,13 +131,13 @@ static arap_status create_system(arap_context *context, const arap_body *body,
                                  const arap_bone_hold *hold, global_system *system) {
     arap_matrix matrix = {0};
     const arap_mesh *mesh = &body->mesh;
-    *system = (global_system){.size = mesh->count,
-                              .vertex = ARAP_NEW(int, mesh->count),
-                              .place = ARAP_NEW(int, mesh->count)};
-    arap_status status = system->vertex && system->place
-                             ? arap_fill_reducing_order(context, mesh->count, mesh->ring,
-                                                        mesh->neighbor, system->vertex)
-                             : arap_fail_memory(&context->error, "the elastic system");
+    *system = (global_system){.size = mesh->count};
+    system->vertex = ARAP_TAKE(&system->arena, mesh->count, int);
+    system->place = ARAP_TAKE(&system->arena, mesh->count, int);
+    arap_status status = arap_arena_status(&system->arena, &context->error, "the elastic system");
+    if (!status)
+        status = arap_fill_reducing_order(context, mesh->count, mesh->ring, mesh->neighbor,
+                                          system->vertex);
     if (status) goto done;
     for (int k = 0; k < system->size; k++) system->place[system->vertex[k]] = k;
     status = assemble(context, body, hold, system, &matrix);
@@ -249,21 +247,20 @@ static void take_global_step(void *data, int index, int worker) {
 
 static arap_status open_pose(arap_context *context, const descent *d,
                              const arap_elastic_settings *settings, const double *transforms,
-                             double *x, pose_state *p) {
+                             double *x, arap_arena *arena, pose_state *p) {
     size_t numbers = 3 * (size_t)d->hold->count, limbs = (size_t)d->hold->limbs;
     *p = (pose_state){.x = x,
-                      .last = ARAP_NEW(double, numbers),
-                      .target = ARAP_NEW(double, numbers),
-                      .anchor = ARAP_NEW(double, numbers),
-                      .place = ARAP_NEW(double, 3 * limbs),
-                      .aim = ARAP_NEW(double, 3 * limbs),
-                      .slack = ARAP_NEW(double, limbs),
-                      .b = ARAP_NEW(double, numbers),
-                      .scratch = ARAP_NEW(double, 3 * limbs),
+                      .last = ARAP_TAKE(arena, numbers, double),
+                      .target = ARAP_TAKE(arena, numbers, double),
+                      .anchor = ARAP_TAKE(arena, numbers, double),
+                      .place = ARAP_TAKE(arena, 3 * limbs, double),
+                      .aim = ARAP_TAKE(arena, 3 * limbs, double),
+                      .slack = ARAP_TAKE(arena, limbs, double),
+                      .b = ARAP_TAKE(arena, numbers, double),
+                      .scratch = ARAP_TAKE(arena, 3 * limbs, double),
                       .energy = INFINITY};
-    if (!p->last || !p->target || !p->anchor || !p->place || !p->aim || !p->slack || !p->b ||
-        !p->scratch)
-        return arap_fail_memory(&context->error, "the elastic poses");
+    arap_status status = arap_arena_status(arena, &context->error, "the elastic poses");
+    if (status) return status;
     arap_bone_hold_targets(d->hold, &d->body->mesh, transforms, p->target, p->anchor, p->place);
     for (int l = 0; l < d->hold->limbs; l++) {
         double mean[3];
@@ -273,18 +270,6 @@ static arap_status open_pose(arap_context *context, const descent *d,
     return settings->acceleration
                ? arap_anderson_create(context, numbers, settings->acceleration, &p->anderson)
                : ARAP_OK;
-}
-
-static void close_pose(pose_state *p) {
-    arap_free(p->last);
-    arap_free(p->target);
-    arap_free(p->anchor);
-    arap_free(p->place);
-    arap_free(p->aim);
-    arap_free(p->slack);
-    arap_free(p->b);
-    arap_free(p->scratch);
-    arap_anderson_free(p->anderson);
 }
 
 /* Remove finished poses from the list. Returns the number of remaining ones. */
@@ -326,39 +311,34 @@ static arap_status iterate(arap_context *context, descent *d, arap_factor *facto
 arap_status arap_descend(arap_context *context, const arap_body *body, const arap_bone_hold *hold,
                          int bones, int poses, const double *transforms,
                          const arap_elastic_settings *settings, double *x, double *energies) {
+    arap_arena arena = {0};
     size_t numbers = 3 * (size_t)hold->count;
     global_system system = {0};
-    int *active = ARAP_NEW(int, poses);
+    int *active = ARAP_TAKE(&arena, poses, int);
     descent d = {.body = body,
                  .hold = hold,
                  .system = &system,
                  .tolerance = settings->tolerance,
-                 .pose = ARAP_NEW_ZERO(pose_state, poses),
+                 .pose = ARAP_TAKE_ZERO(&arena, poses, pose_state),
                  .active = active,
-                 .columns = ARAP_NEW(double, numbers * (size_t)poses),
-                 .metric = ARAP_NEW(double, numbers)};
-    arap_status status = ARAP_OK;
-    if (!active || !d.pose || !d.columns || !d.metric) {
-        status = arap_fail_memory(&context->error, "the elastic poses");
-        goto done;
-    }
+                 .columns = ARAP_TAKE(&arena, numbers * (size_t)poses, double),
+                 .metric = ARAP_TAKE(&arena, numbers, double)};
+    arap_status status = arap_arena_status(&arena, &context->error, "the elastic poses");
+    if (status) goto done;
     for (size_t k = 0; k < numbers; k++) d.metric[k] = body->size[k / 3];
     for (size_t i = 0; i < (size_t)hold->count; i++) d.nothing += NOTHING * body->size[i];
     status = create_system(context, body, hold, &system);
     for (int p = 0; p < poses && !status; p++) {
         active[p] = p;
         status = open_pose(context, &d, settings, transforms + 12 * (size_t)bones * (size_t)p,
-                           x + numbers * (size_t)p, d.pose + p);
+                           x + numbers * (size_t)p, &arena, d.pose + p);
     }
     if (!status)
         status = iterate(context, &d, system.factor, poses, settings->iterations, active, energies);
 
 done:
-    for (int p = 0; p < poses && d.pose; p++) close_pose(d.pose + p);
+    for (int p = 0; p < poses && d.pose; p++) arap_anderson_free(d.pose[p].anderson);
     clear_system(&system);
-    arap_free(active);
-    arap_free(d.pose);
-    arap_free(d.columns);
-    arap_free(d.metric);
+    arap_arena_clear(&arena);
     return status;
 }

@@ -67,6 +67,7 @@ arap_status arap_elastic_poses(arap_context *context, const arap_geometry *geome
                                const arap_sparse_weights *rows, arap_elastic_fn minimize,
                                const arap_elastic_settings *settings, double *posed,
                                double *energies) {
+    arap_arena arena = {0};
     arap_body body = {0};
     arap_bone_hold hold = {0};
     arap_skinning skinning = {0};
@@ -86,12 +87,10 @@ arap_status arap_elastic_poses(arap_context *context, const arap_geometry *geome
                                   settings->hold, settings->limb_hold, settings->inside, &hold);
     if (status) goto done;
     size_t count = (size_t)poses->count * (size_t)bones->count;
-    x = ARAP_NEW(double, 3 * (size_t)poses->count * (size_t)body.mesh.count);
-    transforms = ARAP_NEW(double, 12 * count);
-    if (!x || !transforms) {
-        status = arap_fail_memory(&context->error, "the elastic poses");
-        goto done;
-    }
+    x = ARAP_TAKE(&arena, 3 * (size_t)poses->count * (size_t)body.mesh.count, double);
+    transforms = ARAP_TAKE(&arena, 12 * count, double);
+    status = arap_arena_status(&arena, &context->error, "the elastic poses");
+    if (status) goto done;
     status = arap_bone_hold_transforms(context, &body.mesh, bones, (size_t)poses->count,
                                        poses->transforms, transforms);
     if (status) goto done;
@@ -107,7 +106,6 @@ done:
     arap_bone_hold_clear(&hold);
     arap_skinning_clear(&skinning);
     arap_influences_clear(&weights);
-    arap_free(x);
-    arap_free(transforms);
+    arap_arena_clear(&arena);
     return status;
 }

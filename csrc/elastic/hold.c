@@ -102,24 +102,26 @@ static void find_chunk(void *data, int chunk, int worker) {
 
 /* Keep pulls large enough for a positive definite system. */
 static arap_status raise_pulls(arap_context *context, const arap_body *body, arap_bone_hold *hold) {
-    double *own = ARAP_NEW_ZERO(double, hold->count);
-    double *edge = ARAP_NEW_ZERO(double, body->mesh.ring[hold->count]);
-    arap_status status = own && edge ? ARAP_OK : arap_fail_memory(&context->error, "the hold");
+    arap_arena arena = {0};
+    double *own = ARAP_TAKE_ZERO(&arena, hold->count, double);
+    double *edge = ARAP_TAKE_ZERO(&arena, body->mesh.ring[hold->count], double);
+    arap_status status = arap_arena_status(&arena, &context->error, "the hold");
     if (!status) arap_body_stiffness(body, hold->anchor_weight, own, edge);
     for (int i = 0; i < hold->count && !status; i++)
         hold->strength[i] = fmax(hold->strength[i], FLOOR * own[i]);
-    arap_free(own);
-    arap_free(edge);
+    arap_arena_clear(&arena);
     return status;
 }
 
 static arap_status hold_vertices(arap_context *context, const arap_body *body,
                                  const arap_bones *bones, const arap_influences *weights,
                                  double pull, double inside, arap_bone_hold *hold) {
+    arap_arena arena = {0};
     const arap_mesh *mesh = &body->mesh;
     size_t m = (size_t)bones->count;
-    double *ends = ARAP_NEW(double, 6 * m), *distance = ARAP_NEW(double, mesh->count);
-    double *sum = ARAP_NEW_ZERO(double, 2 * m);
+    double *ends = ARAP_TAKE(&arena, 6 * m, double),
+           *distance = ARAP_TAKE(&arena, mesh->count, double);
+    double *sum = ARAP_TAKE_ZERO(&arena, 2 * m, double);
     arap_status status = ARAP_OK;
     int deforming = !bones->deform;
     for (size_t b = 0; b < m && !deforming; b++) deforming = bones->deform[b];
@@ -127,10 +129,8 @@ static arap_status hold_vertices(arap_context *context, const arap_body *body,
         status = arap_fail(&context->error, ARAP_BAD_VALUE, "no bone of the skeleton deforms");
         goto done;
     }
-    if (!ends || !distance || !sum) {
-        status = arap_fail_memory(&context->error, "the hold");
-        goto done;
-    }
+    status = arap_arena_status(&arena, &context->error, "the hold");
+    if (status) goto done;
     for (size_t k = 0; k < 6 * m; k++)
         ends[k] = ((k < 3 * m ? bones->heads[k] : bones->tails[k - 3 * m]) - mesh->center[k % 3]) /
                   mesh->diagonal;
@@ -152,9 +152,7 @@ static arap_status hold_vertices(arap_context *context, const arap_body *body,
     status = raise_pulls(context, body, hold);
 
 done:
-    arap_free(ends);
-    arap_free(distance);
-    arap_free(sum);
+    arap_arena_clear(&arena);
     return status;
 }
 
@@ -165,11 +163,10 @@ static arap_status hold_limbs(arap_context *context, const arap_body *body, cons
     arap_status status = arap_limbs_create(context, mesh->input_count, vertices, bones->count,
                                            bones->heads, bones->tails, bones->deform, &limbs);
     if (status) return status;
-    hold->limb_strength = ARAP_NEW_ZERO(double, limbs.count);
-    if (!hold->limb_strength) {
-        arap_limbs_clear(&limbs);
-        return arap_fail_memory(&context->error, "the hold");
-    }
+    hold->limb_strength = ARAP_TAKE_ZERO(&hold->arena, limbs.count, double);
+    hold->limb_arena = limbs.arena;
+    status = arap_arena_status(&hold->arena, &context->error, "the hold");
+    if (status) return status;
     for (size_t k = 0; k < limbs.start[limbs.count]; k++)
         limbs.vertex[k] = mesh->weld[limbs.vertex[k]];
     for (int l = 0; l < limbs.count; l++) {
@@ -184,7 +181,6 @@ static arap_status hold_limbs(arap_context *context, const arap_body *body, cons
     hold->start = limbs.start;
     hold->vertex = limbs.vertex;
     hold->center = limbs.center;
-    arap_free(limbs.radius);
     return ARAP_OK;
 }
 
@@ -192,29 +188,21 @@ arap_status arap_bone_hold_create(arap_context *context, const arap_body *body,
                                   const double *vertices, const arap_bones *bones,
                                   const arap_influences *weights, double pull, double center,
                                   double inside, arap_bone_hold *hold) {
-    *hold = (arap_bone_hold){.count = body->mesh.count,
-                             .bone = ARAP_NEW(int, body->mesh.count),
-                             .strength = ARAP_NEW(double, body->mesh.count),
-                             .anchor = ARAP_NEW(double, 3 * (size_t)body->mesh.count),
-                             .anchor_weight = ARAP_NEW(double, body->mesh.count)};
-    arap_status status = hold->bone && hold->strength && hold->anchor && hold->anchor_weight
-                             ? hold_vertices(context, body, bones, weights, pull, inside, hold)
-                             : arap_fail_memory(&context->error, "the hold");
+    *hold = (arap_bone_hold){.count = body->mesh.count};
+    hold->bone = ARAP_TAKE(&hold->arena, body->mesh.count, int);
+    hold->strength = ARAP_TAKE(&hold->arena, body->mesh.count, double);
+    hold->anchor = ARAP_TAKE(&hold->arena, 3 * (size_t)body->mesh.count, double);
+    hold->anchor_weight = ARAP_TAKE(&hold->arena, body->mesh.count, double);
+    arap_status status = arap_arena_status(&hold->arena, &context->error, "the hold");
+    if (!status) status = hold_vertices(context, body, bones, weights, pull, inside, hold);
     if (!status) status = hold_limbs(context, body, vertices, bones, center, hold);
     if (status) arap_bone_hold_clear(hold);
     return status;
 }
 
 void arap_bone_hold_clear(arap_bone_hold *hold) {
-    arap_free(hold->bone);
-    arap_free(hold->strength);
-    arap_free(hold->anchor);
-    arap_free(hold->anchor_weight);
-    arap_free(hold->limb_bone);
-    arap_free(hold->start);
-    arap_free(hold->vertex);
-    arap_free(hold->center);
-    arap_free(hold->limb_strength);
+    arap_arena_clear(&hold->arena);
+    arap_arena_clear(&hold->limb_arena);
     *hold = (arap_bone_hold){0};
 }
 

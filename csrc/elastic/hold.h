@@ -2,6 +2,7 @@
 #ifndef ARAP_HOLD_H
 #define ARAP_HOLD_H
 
+#include "base/memory.h"
 #include "elastic/body.h"
 
 typedef struct arap_bone_hold {
@@ -19,6 +20,8 @@ typedef struct arap_bone_hold {
     double *center;        /* (limbs, 3) at rest, in units of the mesh */
     double *limb_strength; /* (limbs) > 0, strength of the pull of the center to the position to
                               which its bone moves it */
+    arap_arena arena;      /* of the arrays */
+    arap_arena limb_arena; /* of those from arap_limbs_create */
 } arap_bone_hold;
 
 /* bones: heads, tails and deform, in the caller's units; at least one bone must deform. vertices
