@@ -141,7 +141,7 @@ static arap_status sum_up(sums *s, const arap_mesh *mesh, const arap_influences 
     return status;
 }
 
-static arap_status list_columns(sums *s) {
+static arap_status list_columns(arap_arena *arena, sums *s) {
     int count = s->count, total = 0;
     for (int pass = 0; pass < 2; pass++) {
         total = 0;
@@ -155,10 +155,10 @@ static arap_status list_columns(sums *s) {
             }
         }
         s->start[count] = total;
-        if (!pass && !(s->column = ARAP_NEW(int, total)))
-            return arap_fail_memory(&s->context->error, "the components");
+        if (!pass) s->column = ARAP_TAKE(arena, total, int);
+        if (!s->column) break;
     }
-    return ARAP_OK;
+    return arap_arena_status(arena, &s->context->error, "the components");
 }
 
 /* Compute the inverse of S, one panel of columns after another; definite: 0 if S is singular. */
@@ -260,6 +260,7 @@ static void number_components(sums *s, const arap_mesh *mesh, const arap_influen
 arap_status arap_displace(arap_context *context, const arap_mesh *mesh, const arap_poses *poses,
                           const arap_influences *influences, double tolerance,
                           arap_displacements *displacements, double *transforms) {
+    arap_arena arena = {0};
     size_t columns = (size_t)poses->columns, count;
     size_t moves = 3 * (size_t)displacements->count * (size_t)displacements->poses;
     arap_poses random = *poses;
@@ -268,26 +269,25 @@ arap_status arap_displace(arap_context *context, const arap_mesh *mesh, const ar
     arap_local_step *local_step = NULL;
     sums s = {.context = context,
               .columns = poses->columns,
-              .number = ARAP_NEW(int, columns),
-              .component = ARAP_NEW(int, displacements->count)};
-    double *slope = NULL, *moved = ARAP_NEW(double, moves);
-    double *alignment = ARAP_NEW(double, mesh->count), *pull = NULL, total = 0;
-    arap_status status = ARAP_OK;
+              .number = ARAP_TAKE(&arena, columns, int),
+              .component = ARAP_TAKE(&arena, displacements->count, int)};
+    double *slope = NULL, *moved = ARAP_TAKE(&arena, moves, double);
+    double *alignment = ARAP_TAKE(&arena, mesh->count, double), *pull = NULL, total = 0;
+    arap_status status = arap_arena_status(&arena, &context->error, "the components");
     int definite;
-    if (!s.number || !s.component || !moved || !alignment) goto no_memory;
+    if (status) goto done;
     number_components(&s, mesh, influences, displacements);
     count = (size_t)s.count;
-    s.carried = ARAP_NEW_ZERO(double, 4 * count * columns);
-    s.inverse = ARAP_NEW(double, count * count);
-    s.work = ARAP_NEW(double, count * count);
-    s.share = ARAP_NEW_ZERO(double, count);
-    s.is_shared = ARAP_NEW_ZERO(char, count);
-    s.shared = ARAP_NEW(int, count);
-    s.start = ARAP_NEW(int, count + 1);
-    slope = ARAP_NEW(double, 6 * count);
-    if (!s.carried || !s.inverse || !s.work || !s.share || !s.is_shared || !s.shared || !s.start ||
-        !slope)
-        goto no_memory;
+    s.carried = ARAP_TAKE_ZERO(&arena, 4 * count * columns, double);
+    s.inverse = ARAP_TAKE(&arena, count * count, double);
+    s.work = ARAP_TAKE(&arena, count * count, double);
+    s.share = ARAP_TAKE_ZERO(&arena, count, double);
+    s.is_shared = ARAP_TAKE_ZERO(&arena, count, char);
+    s.shared = ARAP_TAKE(&arena, count, int);
+    s.start = ARAP_TAKE(&arena, count + 1, int);
+    slope = ARAP_TAKE(&arena, 6 * count, double);
+    status = arap_arena_status(&arena, &context->error, "the components");
+    if (status) goto done;
     memcpy(transforms, poses->transform, 12 * columns * (size_t)poses->count * sizeof *transforms);
     memcpy(moved, displacements->moved, moves * sizeof *moved);
     random.count = displacements->poses;
@@ -299,10 +299,10 @@ arap_status arap_displace(arap_context *context, const arap_mesh *mesh, const ar
     if (!status && poses->bendy.count)
         status = arap_bendy_expand(context, &poses->bendy, influences, &expanded);
     if (status) goto done;
-    pull = ARAP_NEW(double, ARAP_PULL_BLOCKS * 3 * columns * (size_t)packed.lanes);
-    if (!pull) goto no_memory;
-    status = sum_up(&s, mesh, poses->bendy.count ? &expanded : influences);
-    if (!status) status = list_columns(&s);
+    pull = ARAP_TAKE(&arena, ARAP_PULL_BLOCKS * 3 * columns * (size_t)packed.lanes, double);
+    status = arap_arena_status(&arena, &context->error, "the components");
+    if (!status) status = sum_up(&s, mesh, poses->bendy.count ? &expanded : influences);
+    if (!status) status = list_columns(&arena, &s);
     if (!status) status = invert(&s, STIFFNESS * mesh->rest_energy, &definite);
     if (status || !definite) goto done; /* nothing has any size */
     for (int p = 0; p < displacements->poses; p++) total += arap_pose_weight(poses, p);
@@ -321,28 +321,12 @@ arap_status arap_displace(arap_context *context, const arap_mesh *mesh, const ar
         if (!(gain > tolerance * total * mesh->rest_energy)) break;
     }
     memcpy(displacements->moved, moved, moves * sizeof *moved);
-    goto done;
 
-no_memory:
-    status = arap_fail_memory(&context->error, "the components");
 done:
     arap_local_step_free(local_step);
     arap_packed_poses_clear(&packed);
     arap_influences_clear(&expanded);
-    arap_free(s.number);
-    arap_free(s.component);
-    arap_free(s.carried);
-    arap_free(s.inverse);
-    arap_free(s.work);
-    arap_free(s.share);
-    arap_free(s.is_shared);
-    arap_free(s.shared);
-    arap_free(s.start);
-    arap_free(s.column);
-    arap_free(slope);
-    arap_free(moved);
-    arap_free(alignment);
-    arap_free(pull);
+    arap_arena_clear(&arena);
     return status;
 }
 

@@ -37,7 +37,8 @@ struct arap_dual_energy {
     /* State of the current run: */
     const arap_influences *in;
     double *force;
-    int first, end; /* poses */
+    int first, end;   /* poses */
+    arap_arena arena; /* of the arrays */
 };
 
 arap_status arap_dual_energy_create(arap_context *context, const arap_mesh *mesh,
@@ -46,35 +47,30 @@ arap_status arap_dual_energy_create(arap_context *context, const arap_mesh *mesh
     size_t all = (size_t)poses->count * (size_t)poses->columns;
     size_t room = BATCH * (size_t)mesh->count;
     arap_dual_energy *w = *out = ARAP_NEW_ZERO(arap_dual_energy, 1);
-    if (!w) goto no_memory;
+    if (!w) return arap_fail_memory(&context->error, "the dual quaternions");
     w->mesh = mesh;
     w->poses = poses;
-    w->quaternions = ARAP_NEW(double, 4 * all);
-    w->points = ARAP_NEW(double, 3 * room);
-    w->sums = ARAP_NEW(arap_dual_sum, room);
-    w->rotations = ARAP_NEW(double, 9 * room);
-    w->own = ARAP_NEW(double, mesh->count);
-    if (!w->quaternions || !w->points || !w->sums || !w->rotations || !w->own) goto no_memory;
-    for (size_t k = 0; k < all; k++) {
+    w->quaternions = ARAP_TAKE(&w->arena, 4 * all, double);
+    w->points = ARAP_TAKE(&w->arena, 3 * room, double);
+    w->sums = ARAP_TAKE(&w->arena, room, arap_dual_sum);
+    w->rotations = ARAP_TAKE(&w->arena, 9 * room, double);
+    w->own = ARAP_TAKE(&w->arena, mesh->count, double);
+    arap_status status = arap_arena_status(&w->arena, &context->error, "the dual quaternions");
+    for (size_t k = 0; k < all && !status; k++) {
         int bone = skeleton->deform_bone[k % (size_t)poses->columns];
         arap_transform_quaternion(poses->transform + 12 * k, skeleton->axes + 9 * (size_t)bone,
                                   w->quaternions + 4 * k);
     }
-    return ARAP_OK;
-
-no_memory:
-    arap_dual_energy_free(w);
-    *out = NULL;
-    return arap_fail_memory(&context->error, "the dual quaternions");
+    if (status) {
+        arap_dual_energy_free(w);
+        *out = NULL;
+    }
+    return status;
 }
 
 void arap_dual_energy_free(arap_dual_energy *work) {
     if (!work) return;
-    arap_free(work->quaternions);
-    arap_free(work->points);
-    arap_free(work->sums);
-    arap_free(work->rotations);
-    arap_free(work->own);
+    arap_arena_clear(&work->arena);
     arap_free(work);
 }
 

@@ -21,14 +21,13 @@
 arap_status arap_energy(arap_context *context, const arap_mesh *mesh, const arap_poses *poses,
                         const arap_packed_poses *packed, const arap_influences *influences,
                         double *energy, double *vertex_energy) {
+    arap_arena arena = {0};
     size_t n = (size_t)mesh->count;
-    double *stretch = ARAP_NEW(double, n), *alignment = ARAP_NEW(double, n);
+    double *stretch = ARAP_TAKE(&arena, n, double), *alignment = ARAP_TAKE(&arena, n, double);
     arap_local_step *local_step = NULL;
     arap_status status;
-    if (!stretch || !alignment) {
-        status = arap_fail_memory(&context->error, "the energy");
-        goto done;
-    }
+    status = arap_arena_status(&arena, &context->error, "the energy");
+    if (status) goto done;
     status = arap_local_step_create(context, mesh, packed, influences, NULL, NULL, &local_step);
     if (!status) status = arap_local_step_run(context, local_step, NULL, alignment);
     if (!status)
@@ -60,7 +59,6 @@ arap_status arap_energy(arap_context *context, const arap_mesh *mesh, const arap
 
 done:
     arap_local_step_free(local_step);
-    arap_free(stretch);
-    arap_free(alignment);
+    arap_arena_clear(&arena);
     return status;
 }

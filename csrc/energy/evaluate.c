@@ -39,6 +39,7 @@ arap_status arap_evaluate(arap_context *context, const arap_geometry *geometry, 
                           const arap_sparse_weights *rows, const arap_bones *given_bones,
                           const arap_given_poses *given_poses, double *energy,
                           double *vertex_energy) {
+    arap_arena arena = {0};
     arap_mesh mesh = {0};
     arap_skeleton skeleton = {0};
     arap_bones roots = *given_bones;
@@ -54,13 +55,11 @@ arap_status arap_evaluate(arap_context *context, const arap_geometry *geometry, 
         arap_mesh_create(context, geometry, given_bones, weld ? ARAP_WELD_TOLERANCE : -1, &mesh);
     if (!status) status = arap_mesh_connect(context, &mesh, NULL, 0);
     if (status) goto done;
-    padded = ARAP_NEW_ZERO(double, (size + 12) * (size_t)count);
-    welded = ARAP_NEW(double, mesh.count);
-    parents = ARAP_NEW(int, roots.heads ? bones : 0);
-    if (!padded || !welded || !parents) {
-        status = arap_fail_memory(&context->error, "the energy");
-        goto done;
-    }
+    padded = ARAP_TAKE_ZERO(&arena, (size + 12) * (size_t)count, double);
+    welded = ARAP_TAKE(&arena, mesh.count, double);
+    parents = ARAP_TAKE(&arena, roots.heads ? bones : 0, int);
+    status = arap_arena_status(&arena, &context->error, "the energy");
+    if (status) goto done;
     roots.parents = parents;
     for (int b = 0; b < bones && roots.heads; b++) parents[b] = -1;
     if (roots.heads) status = arap_skeleton_create(context, &roots, &mesh, &skeleton);
@@ -79,9 +78,7 @@ arap_status arap_evaluate(arap_context *context, const arap_geometry *geometry, 
         for (int i = 0; i < mesh.input_count; i++) vertex_energy[i] = welded[mesh.weld[i]];
 
 done:
-    arap_free(padded);
-    arap_free(welded);
-    arap_free(parents);
+    arap_arena_clear(&arena);
     arap_influences_clear(&in);
     arap_packed_poses_clear(&packed);
     arap_poses_clear(&poses);

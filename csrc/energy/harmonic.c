@@ -22,14 +22,14 @@
 
 arap_status arap_harmonic_create(arap_context *context, const arap_mesh *mesh, double strength,
                                  const double *smoothed, double row, arap_two_rings *out) {
+    arap_arena arena = {0};
     size_t n = (size_t)mesh->count;
-    double *factor = ARAP_NEW(double, n), *cotangent = ARAP_NEW_ZERO(double, mesh->ring[n]);
+    double *factor = ARAP_TAKE(&arena, n, double),
+           *cotangent = ARAP_TAKE_ZERO(&arena, mesh->ring[n], double);
     arap_status status = ARAP_OK;
     *out = (arap_two_rings){0};
-    if (!factor || !cotangent) {
-        status = arap_fail_memory(&context->error, "the harmonic term");
-        goto done;
-    }
+    status = arap_arena_status(&arena, &context->error, "the harmonic term");
+    if (status) goto done;
     arap_add_cotangents(mesh, cotangent);
     for (size_t i = 0; i < n; i++) {
         double own = 0;
@@ -40,8 +40,7 @@ arap_status arap_harmonic_create(arap_context *context, const arap_mesh *mesh, d
     status = arap_two_rings_create(context, mesh, factor, cotangent, out);
 
 done:
-    arap_free(factor);
-    arap_free(cotangent);
+    arap_arena_clear(&arena);
     return status;
 }
 

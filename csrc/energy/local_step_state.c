@@ -98,54 +98,34 @@ static void join_chunk(void *data, int chunk, int worker) {
 
 /* Collect the bones of all visits; widest: the maximum for one visit. */
 static arap_status survey_rings(arap_context *context, arap_local_step *p, int *widest) {
+    arap_arena arena = {0};
     size_t room = (size_t)context->threads * arap_apart((size_t)p->packed->columns);
     int chunks = arap_chunks(p->visits, SURVEYED), failed = 0;
     survey s = {.local_step = p,
-                .seen = ARAP_NEW_ZERO(int, room),
-                .list = ARAP_NEW_ZERO(bone_list, chunks),
-                .failed = ARAP_NEW_ZERO(char, chunks)};
-    arap_status status = ARAP_OK;
+                .seen = ARAP_TAKE_ZERO(&arena, room, int),
+                .list = ARAP_TAKE_ZERO(&arena, chunks, bone_list),
+                .failed = ARAP_TAKE_ZERO(&arena, chunks, char)};
     *widest = 0;
-    p->start = ARAP_NEW_ZERO(size_t, p->visits + 1);
-    if (!s.seen || !s.list || !s.failed || !p->start) goto no_memory;
-    status = arap_parallel_short(context, chunks, survey_chunk, &s);
+    p->start = ARAP_TAKE_ZERO(&p->arena, p->visits + 1, size_t);
+    arap_status status = arap_arena_status(&arena, &context->error, "the local step");
+    if (!status) status = arap_arena_status(&p->arena, &context->error, "the local step");
+    if (!status) status = arap_parallel_short(context, chunks, survey_chunk, &s);
     if (status) goto done;
     for (int chunk = 0; chunk < chunks; chunk++) failed |= s.failed[chunk];
-    if (failed) goto no_memory;
-    for (int c = 0; c < p->visits; c++) {
+    if (failed) status = arap_fail_memory(&context->error, "the local step");
+    for (int c = 0; c < p->visits && !status; c++) {
         if ((int)p->start[c + 1] > *widest) *widest = (int)p->start[c + 1];
         p->start[c + 1] += p->start[c];
     }
-    p->bone = ARAP_NEW(int, p->start[p->visits]);
-    if (!p->bone) goto no_memory;
-    status = arap_parallel_short(context, chunks, join_chunk, &s);
-    goto done;
+    if (status) goto done;
+    p->bone = ARAP_TAKE(&p->arena, p->start[p->visits], int);
+    status = arap_arena_status(&p->arena, &context->error, "the local step");
+    if (!status) status = arap_parallel_short(context, chunks, join_chunk, &s);
 
-no_memory:
-    status = arap_fail_memory(&context->error, "the local step");
 done:
     for (int chunk = 0; chunk < chunks && s.list; chunk++) arap_free(s.list[chunk].bone);
-    arap_free(s.list);
-    arap_free(s.failed);
-    arap_free(s.seen);
+    arap_arena_clear(&arena);
     return status;
-}
-
-static void free_workspaces(arap_workspace *workspaces, int count) {
-    if (!workspaces) return;
-    for (int t = 0; t < count; t++) {
-        arap_free(workspaces[t].where);
-        arap_free(workspaces[t].moment);
-        arap_free(workspaces[t].product);
-        arap_free(workspaces[t].weight);
-        arap_free(workspaces[t].scaled);
-        arap_free(workspaces[t].scratch);
-        arap_free(workspaces[t].stretch_place);
-        arap_free(workspaces[t].stretch_weight);
-        arap_free(workspaces[t].pair);
-        arap_free(workspaces[t].own);
-    }
-    arap_free(workspaces);
 }
 
 /* Maximum number of spine influences on the vertices of a one-ring. */
@@ -166,27 +146,20 @@ static int max_pairs(const arap_local_step *p) {
     return max;
 }
 
-static arap_workspace *create_workspaces(int count, int widest, int max, int bones) {
-    arap_workspace *workspaces = ARAP_NEW_ZERO(arap_workspace, count);
-    for (int t = 0; workspaces && t < count; t++) {
-        arap_workspace *ws = &workspaces[t];
-        ws->where = ARAP_NEW(int, bones);
-        ws->moment = ARAP_NEW(arap_v4, 4 * widest);
-        ws->product = ARAP_NEW(arap_v4, 3 * widest);
-        ws->weight = ARAP_NEW(double, widest);
-        ws->scaled = ARAP_NEW(double, 12 * widest + 1);
-        ws->scratch = arap_alloc((size_t)widest, ARAP_KERNEL_SCRATCH);
-        ws->stretch_place = ARAP_NEW(int, widest);
-        ws->stretch_weight = ARAP_NEW(double, widest);
-        ws->pair = ARAP_NEW(arap_spine_pair, max);
-        ws->own = ARAP_NEW(arap_own_spine, max);
-        if (!ws->where || !ws->moment || !ws->product || !ws->weight || !ws->scaled ||
-            !ws->scratch || !ws->stretch_place || !ws->stretch_weight || !ws->pair || !ws->own) {
-            free_workspaces(workspaces, count);
-            return NULL;
-        }
-    }
-    return workspaces;
+static void create_workspaces(arap_local_step *p, int widest, int max) {
+    p->workspaces = ARAP_TAKE(&p->arena, p->workers, arap_workspace);
+    for (int t = 0; t < p->workers && p->workspaces; t++)
+        p->workspaces[t] =
+            (arap_workspace){.where = ARAP_TAKE(&p->arena, p->packed->columns, int),
+                             .moment = ARAP_TAKE(&p->arena, 4 * widest, arap_v4),
+                             .product = ARAP_TAKE(&p->arena, 3 * widest, arap_v4),
+                             .weight = ARAP_TAKE(&p->arena, widest, double),
+                             .scaled = ARAP_TAKE(&p->arena, 12 * widest + 1, double),
+                             .scratch = arap_take(&p->arena, (size_t)widest, ARAP_KERNEL_SCRATCH),
+                             .stretch_place = ARAP_TAKE(&p->arena, widest, int),
+                             .stretch_weight = ARAP_TAKE(&p->arena, widest, double),
+                             .pair = ARAP_TAKE(&p->arena, max, arap_spine_pair),
+                             .own = ARAP_TAKE(&p->arena, max, arap_own_spine)};
 }
 
 arap_status arap_local_step_create(arap_context *context, const arap_mesh *mesh,
@@ -197,7 +170,7 @@ arap_status arap_local_step_create(arap_context *context, const arap_mesh *mesh,
     arap_local_step *p = *out = ARAP_NEW_ZERO(arap_local_step, 1);
     arap_status status = ARAP_OK;
     int widest;
-    if (!p) goto no_memory;
+    if (!p) return arap_fail_memory(&context->error, "the local step");
     p->mesh = mesh;
     p->packed = packed;
     p->in = p->caller = influences;
@@ -209,44 +182,37 @@ arap_status arap_local_step_create(arap_context *context, const arap_mesh *mesh,
     p->kernel = packed->precision == ARAP_SINGLE ? arap_kernel_single() : arap_kernel_double();
     p->workers = context->threads;
     if (packed->source->bendy.count) {
-        if (arap_bendy_expand(context, &packed->source->bendy, influences, &p->columns))
-            goto no_memory;
+        status = arap_bendy_expand(context, &packed->source->bendy, influences, &p->columns);
+        if (status) goto failed;
         p->in = influences = &p->columns;
-        p->column_side = ARAP_NEW(double, influences->start[influences->count]);
-        if (!p->column_side) goto no_memory;
+        p->column_side = ARAP_TAKE(&p->arena, influences->start[influences->count], double);
     }
     if (packed->source->spines.count) p->place = packed->source->spines.place;
-    if (packed->source->spines.count || packed->source->stretches.count) {
-        p->excess = ARAP_NEW(double, mesh->count);
-        if (!p->excess) goto no_memory;
-    }
+    if (packed->source->spines.count || packed->source->stretches.count)
+        p->excess = ARAP_TAKE(&p->arena, mesh->count, double);
     if (mesh->spring_start) {
         size_t springs = mesh->spring_start[mesh->count];
-        p->anchored = ARAP_NEW(double, mesh->count);
-        p->strain = ARAP_NEW(double, springs);
-        p->last_anchor = ARAP_NEW(double, 4 * springs);
-        if (!p->anchored || !p->strain || !p->last_anchor) goto no_memory;
+        p->anchored = ARAP_TAKE(&p->arena, mesh->count, double);
+        p->strain = ARAP_TAKE(&p->arena, springs, double);
+        p->last_anchor = ARAP_TAKE(&p->arena, 4 * springs, double);
     }
     status = survey_rings(context, p, &widest);
     if (status) goto failed;
-    p->workspaces = create_workspaces(context->threads, widest, max_pairs(p), packed->columns);
-    p->slot = ARAP_NEW(size_t, mesh->count);
-    p->own = ARAP_NEW(double, influences->start[influences->count]);
-    p->last = ARAP_NEW(double, influences->start[influences->count]);
-    p->moved = ARAP_NEW(char, mesh->count);
-    if (!p->workspaces || !p->slot || !p->own || !p->last || !p->moved) goto no_memory;
+    create_workspaces(p, widest, max_pairs(p));
+    p->slot = ARAP_TAKE(&p->arena, mesh->count, size_t);
+    p->own = ARAP_TAKE(&p->arena, influences->start[influences->count], double);
+    p->last = ARAP_TAKE(&p->arena, influences->start[influences->count], double);
+    p->moved = ARAP_TAKE(&p->arena, mesh->count, char);
     size_t slots = 0;
-    for (int k = 0; k < mesh->count; k++) {
+    for (int k = 0; k < mesh->count && p->slot; k++) {
         p->slot[k] = slots;
         slots +=
             (mesh->ring[k + 1] - mesh->ring[k]) * (influences->start[k + 1] - influences->start[k]);
     }
-    p->incoming = ARAP_NEW(double, slots);
-    if (!p->incoming) goto no_memory;
-    return ARAP_OK;
+    p->incoming = ARAP_TAKE(&p->arena, slots, double);
+    status = arap_arena_status(&p->arena, &context->error, "the local step");
+    if (!status) return ARAP_OK;
 
-no_memory:
-    status = arap_fail_memory(&context->error, "the local step");
 failed:
     arap_local_step_free(p);
     *out = NULL;
@@ -255,20 +221,8 @@ failed:
 
 void arap_local_step_free(arap_local_step *local_step) {
     if (!local_step) return;
-    free_workspaces(local_step->workspaces, local_step->workers);
-    arap_free(local_step->slot);
-    arap_free(local_step->incoming);
-    arap_free(local_step->start);
-    arap_free(local_step->bone);
-    arap_free(local_step->own);
-    arap_free(local_step->last);
-    arap_free(local_step->last_anchor);
-    arap_free(local_step->moved);
-    arap_free(local_step->excess);
-    arap_free(local_step->anchored);
-    arap_free(local_step->strain);
+    arap_arena_clear(&local_step->arena);
     arap_influences_clear(&local_step->columns);
-    arap_free(local_step->column_side);
     arap_free(local_step);
 }
 

@@ -3,6 +3,7 @@
 #ifndef ARAP_LOCAL_STEP_STATE_H
 #define ARAP_LOCAL_STEP_STATE_H
 
+#include "base/memory.h"
 #include "base/vec4.h"
 #include "energy/desired_local_step.h"
 #include "energy/local_kernels.h"
@@ -68,6 +69,7 @@ struct arap_local_step {
     int all;                        /* it visits all vertices */
     double *pull, *desired;         /* of arap_local_step_pull */
     const int *spine_slot;
+    arap_arena arena; /* of the arrays */
 };
 
 /* Index of a bone among the spines, or -1. */

@@ -118,30 +118,22 @@ arap_status arap_mirror_reuse_create(arap_context *context, const arap_mesh *mes
     if (!symmetry->vertex || poses->count % 2 || poses->spines.count || poses->bendy.count ||
         poses->stretches.count)
         return ARAP_OK;
-    mirror_reuse->bones = ARAP_NEW(char, poses->columns);
-    mirror_reuse->alike = ARAP_NEW(char, n);
-    if (!mirror_reuse->bones || !mirror_reuse->alike) goto no_memory;
-    for (int b = 0; b < poses->columns; b++)
+    mirror_reuse->bones = ARAP_TAKE(&mirror_reuse->arena, poses->columns, char);
+    mirror_reuse->alike = ARAP_TAKE_ZERO(&mirror_reuse->arena, n, char);
+    mirror_reuse->of = ARAP_TAKE(&mirror_reuse->arena, n, int);
+    mirror_reuse->unvisited = ARAP_TAKE(&mirror_reuse->arena, n, char);
+    arap_status status =
+        arap_arena_status(&mirror_reuse->arena, &context->error, "the halves of the mesh");
+    for (int b = 0; b < poses->columns && !status; b++)
         any |= mirror_reuse->bones[b] = (char)is_mirrored(symmetry, poses, b);
-    for (int i = 0; i < mesh->count; i++) mirror_reuse->alike[i] = 0;
-    mirror_reuse->of = ARAP_NEW(int, n);
-    mirror_reuse->unvisited = ARAP_NEW(char, n);
-    if (!mirror_reuse->of || !mirror_reuse->unvisited) goto no_memory;
     halving h = {.mesh = mesh, .mirror_reuse = mirror_reuse};
-    arap_status status = any ? for_all(context, alike_chunk, &h) : ARAP_OK;
+    if (any) status = for_all(context, alike_chunk, &h);
     if (status) arap_mirror_reuse_clear(mirror_reuse);
     return status;
-
-no_memory:
-    arap_mirror_reuse_clear(mirror_reuse);
-    return arap_fail_memory(&context->error, "the halves of the mesh");
 }
 
 void arap_mirror_reuse_clear(arap_mirror_reuse *mirror_reuse) {
-    arap_free(mirror_reuse->bones);
-    arap_free(mirror_reuse->alike);
-    arap_free(mirror_reuse->of);
-    arap_free(mirror_reuse->unvisited);
+    arap_arena_clear(&mirror_reuse->arena);
     arap_free(mirror_reuse->from);
     *mirror_reuse = (arap_mirror_reuse){0};
 }

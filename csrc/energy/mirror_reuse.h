@@ -5,6 +5,7 @@
 #define ARAP_MIRROR_REUSE_H
 
 #include "base/context.h"
+#include "base/memory.h"
 #include "mesh/mesh.h"
 #include "rig/poses.h"
 #include "rig/symmetry.h"
@@ -13,12 +14,13 @@
 /* All zero: nothing is copied. */
 typedef struct arap_mirror_reuse {
     const arap_symmetry *symmetry;
-    char *bones;     /* (deforming bones) their poses are images of their partners' */
-    char *alike;     /* (vertices) the one-ring is the image of the partner's */
-    int *of;         /* (vertices) the vertex whose numbers are copied; -1: they are computed */
-    char *unvisited; /* (vertices) copied, like all their neighbors, so their rotations are not
-                      * needed */
-    size_t *from;    /* (influences) of copied vertices, the influence to copy from */
+    char *bones;      /* (deforming bones) their poses are images of their partners' */
+    char *alike;      /* (vertices) the one-ring is the image of the partner's */
+    int *of;          /* (vertices) the vertex whose numbers are copied; -1: they are computed */
+    char *unvisited;  /* (vertices) copied, like all their neighbors, so their rotations are not
+                       * needed */
+    size_t *from;     /* (influences) of copied vertices, the influence to copy from */
+    arap_arena arena; /* of the other arrays */
 } arap_mirror_reuse;
 
 /* Find the matching bones and one-rings of this mesh. If there are any, `of`, `unvisited` and

@@ -24,28 +24,15 @@ arap_status arap_packed_poses_create(arap_context *context, const arap_poses *po
                                   .poses = poses->count,
                                   .lanes = padded,
                                   .columns = poses->columns,
-                                  .source = poses,
-                                  .transform = arap_alloc_zero(count, size)};
-    if (!packed->transform) return arap_fail_memory(&context->error, "the poses");
-    const arap_stretches *stretches = &poses->stretches;
-    if (stretches->count) {
-        packed->stretch =
-            arap_alloc_zero((size_t)stretches->count * ARAP_SYMMETRIC * (size_t)padded, size);
-        if (!packed->stretch) {
-            arap_packed_poses_clear(packed);
-            return arap_fail_memory(&context->error, "the poses");
-        }
-    }
-    if (poses->weight) {
-        packed->weight = arap_alloc_zero((size_t)padded, size);
-        if (!packed->weight) {
-            arap_packed_poses_clear(packed);
-            return arap_fail_memory(&context->error, "the poses");
-        }
-        for (size_t p = 0; p < (size_t)poses->count; p++)
-            put(precision, packed->weight, p, poses->weight[p]);
-    }
-    arap_status status = arap_packed_poses_fill(context, poses, packed);
+                                  .source = poses};
+    size_t stretches = (size_t)poses->stretches.count * ARAP_SYMMETRIC * (size_t)padded;
+    packed->transform = arap_take_zero(&packed->arena, count, size);
+    if (stretches) packed->stretch = arap_take_zero(&packed->arena, stretches, size);
+    if (poses->weight) packed->weight = arap_take_zero(&packed->arena, (size_t)padded, size);
+    arap_status status = arap_arena_status(&packed->arena, &context->error, "the poses");
+    for (size_t p = 0; p < (size_t)poses->count && poses->weight && !status; p++)
+        put(precision, packed->weight, p, poses->weight[p]);
+    if (!status) status = arap_packed_poses_fill(context, poses, packed);
     if (status) arap_packed_poses_clear(packed);
     return status;
 }
@@ -96,8 +83,6 @@ arap_status arap_packed_poses_fill(arap_context *context, const arap_poses *pose
 }
 
 void arap_packed_poses_clear(arap_packed_poses *packed) {
-    arap_free(packed->transform);
-    arap_free(packed->stretch);
-    arap_free(packed->weight);
+    arap_arena_clear(&packed->arena);
     *packed = (arap_packed_poses){0};
 }

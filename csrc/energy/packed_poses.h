@@ -2,6 +2,7 @@
 #ifndef ARAP_PACKED_POSES_H
 #define ARAP_PACKED_POSES_H
 
+#include "base/memory.h"
 #include "rig/poses.h"
 
 /* Poses in the layout of the local step: (columns, 12, lanes), where lanes are the poses, padded
@@ -18,6 +19,7 @@ typedef struct arap_packed_poses {
     void *stretch;            /* the same layout of poses.stretches, (count, 6, lanes), or NULL */
     const arap_poses *source; /* the poses must stay valid because they are still used where spines
                                  move vertices */
+    arap_arena arena;         /* of the arrays */
 } arap_packed_poses;
 
 arap_status arap_packed_poses_create(arap_context *context, const arap_poses *poses,

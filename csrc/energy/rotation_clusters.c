@@ -32,6 +32,17 @@
 #define MAXIMUM 16 /* vertices of a cluster; larger clusters save little more */
 #define ROUNDS 5   /* of Lloyd's algorithm, after which few vertices change their center */
 
+static arap_status create(arap_context *context, int most, int vertices,
+                          arap_rotation_clusters *out) {
+    *out = (arap_rotation_clusters){0};
+    out->start = ARAP_TAKE(&out->arena, most + 1, int);
+    out->vertex = ARAP_TAKE(&out->arena, vertices, int);
+    arap_status status =
+        arap_arena_status(&out->arena, &context->error, "the clusters of the local step");
+    if (status) arap_rotation_clusters_clear(out);
+    return status;
+}
+
 /* Whether the weights of vertices i and k differ by at most `max`. */
 static int is_similar(const arap_influences *in, int i, int k, double max) {
     for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
@@ -46,11 +57,12 @@ arap_status arap_rotation_clusters_create(arap_context *context, const arap_mesh
                                           arap_rotation_clusters *out) {
     int n = mesh->count, fill = 0;
     char *taken = ARAP_NEW_ZERO(char, n);
-    *out = (arap_rotation_clusters){.start = ARAP_NEW(int, n + 1), .vertex = ARAP_NEW(int, n)};
-    if (!taken || !out->start || !out->vertex) {
+    arap_status status = taken
+                             ? create(context, n, n, out)
+                             : arap_fail_memory(&context->error, "the clusters of the local step");
+    if (status) {
         arap_free(taken);
-        arap_rotation_clusters_clear(out);
-        return arap_fail_memory(&context->error, "the clusters of the local step");
+        return status;
     }
     for (int first = 0; first < n; first++) {
         if (taken[first]) continue;
@@ -132,16 +144,15 @@ static arap_status move_centers(arap_context *context, const arap_mesh *mesh, in
 
 arap_status arap_position_clusters_create(arap_context *context, const arap_mesh *mesh, int wanted,
                                           uint64_t seed, arap_rotation_clusters *out) {
+    arap_arena arena = {0};
     int n = mesh->count, most = wanted < n ? wanted : n, count = 0, fill = 0;
-    double *center = ARAP_NEW(double, 3 * (size_t)most), *distance = ARAP_NEW(double, n);
-    int *nearest = ARAP_NEW(int, n), *size = ARAP_NEW_ZERO(int, most);
-    arap_status status = ARAP_OK;
-    *out = (arap_rotation_clusters){.start = ARAP_NEW(int, most + 1), .vertex = ARAP_NEW(int, n)};
-    if (!center || !distance || !nearest || !size || !out->start || !out->vertex) {
-        arap_rotation_clusters_clear(out);
-        status = arap_fail_memory(&context->error, "the clusters of the local step");
-        goto done;
-    }
+    double *center = ARAP_TAKE(&arena, 3 * (size_t)most, double),
+           *distance = ARAP_TAKE(&arena, n, double);
+    int *nearest = ARAP_TAKE(&arena, n, int), *size = ARAP_TAKE_ZERO(&arena, most, int);
+    arap_status status =
+        arap_arena_status(&arena, &context->error, "the clusters of the local step");
+    if (!status) status = create(context, most, n, out);
+    if (status) goto done;
     status = choose_centers(context, mesh, most, seed, center, distance, nearest, &count);
     for (int round = 0; round < ROUNDS && !status; round++)
         status = move_centers(context, mesh, count, center, size, distance, nearest);
@@ -161,15 +172,11 @@ arap_status arap_position_clusters_create(arap_context *context, const arap_mesh
     for (int i = 0; i < n; i++) out->vertex[size[nearest[i]]++] = i;
 
 done:
-    arap_free(center);
-    arap_free(distance);
-    arap_free(nearest);
-    arap_free(size);
+    arap_arena_clear(&arena);
     return status;
 }
 
 void arap_rotation_clusters_clear(arap_rotation_clusters *clusters) {
-    arap_free(clusters->start);
-    arap_free(clusters->vertex);
+    arap_arena_clear(&clusters->arena);
     *clusters = (arap_rotation_clusters){0};
 }

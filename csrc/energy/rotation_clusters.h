@@ -3,14 +3,16 @@
 #ifndef ARAP_ROTATION_CLUSTERS_H
 #define ARAP_ROTATION_CLUSTERS_H
 
+#include "base/memory.h"
 #include "mesh/mesh.h"
 #include "weights/influences.h"
 
 /* A partition of the vertices; count 0: no clusters. */
 typedef struct arap_rotation_clusters {
     int count;
-    int *start;  /* (count + 1) */
-    int *vertex; /* (vertices) those of the first cluster, then of the second, and so on */
+    int *start;       /* (count + 1) */
+    int *vertex;      /* (vertices) those of the first cluster, then of the second, and so on */
+    arap_arena arena; /* of the arrays */
 } arap_rotation_clusters;
 
 /* Form clusters of neighbors, each of whose weights differs from that of the cluster's first vertex

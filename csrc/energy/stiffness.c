@@ -434,21 +434,19 @@ static void multiply_posed_chunk(void *data, int chunk, int worker) {
 }
 
 static arap_status product_with_spines(arap_context *context, product *p) {
+    arap_arena arena = {0};
     size_t size = 3 * (size_t)p->poses->count;
     int chunks = arap_chunks(p->in->count, CHUNK);
     arap_status status = ARAP_OK;
-    p->posed = ARAP_NEW(double, (size_t)p->in->count * size);
-    p->pull = ARAP_NEW(double, (size_t)context->threads * size);
-    if (!p->posed || !p->pull) {
-        status = arap_fail_memory(&context->error, "the energy");
-        goto done;
-    }
+    p->posed = ARAP_TAKE(&arena, (size_t)p->in->count * size, double);
+    p->pull = ARAP_TAKE(&arena, (size_t)context->threads * size, double);
+    status = arap_arena_status(&arena, &context->error, "the energy");
+    if (status) goto done;
     status = arap_parallel(context, chunks, pose_chunk, p);
     if (!status) status = arap_parallel(context, chunks, multiply_posed_chunk, p);
 
 done:
-    arap_free(p->posed);
-    arap_free(p->pull);
+    arap_arena_clear(&arena);
     return status;
 }
 
@@ -457,6 +455,7 @@ static arap_status column_products(arap_context *context, const arap_mesh *mesh,
                                    const arap_poses *poses, const arap_influences *in,
                                    const arap_mirror_reuse *mirror_reuse, double *out,
                                    double *stretch, double *fixed) {
+    arap_arena arena = {0};
     size_t bones = (size_t)context->threads * arap_apart((size_t)poses->columns);
     int chunks = arap_chunks(in->count, CHUNK);
     product p = {.context = context,
@@ -469,14 +468,12 @@ static arap_status column_products(arap_context *context, const arap_mesh *mesh,
                  .fixed = fixed};
     arap_status status = ARAP_OK;
     if (poses->spines.count) return product_with_spines(context, &p);
-    p.norm = ARAP_NEW(double, stretch ? in->count : 0);
-    p.moments = ARAP_NEW(arap_v4, 2 * bones);
-    p.ring_bones = ARAP_NEW(int, bones);
-    p.seen = ARAP_NEW_ZERO(char, bones);
-    if (!p.norm || !p.moments || !p.ring_bones || !p.seen) {
-        status = arap_fail_memory(&context->error, "the energy");
-        goto done;
-    }
+    p.norm = ARAP_TAKE(&arena, stretch ? in->count : 0, double);
+    p.moments = ARAP_TAKE(&arena, 2 * bones, arap_v4);
+    p.ring_bones = ARAP_TAKE(&arena, bones, int);
+    p.seen = ARAP_TAKE_ZERO(&arena, bones, char);
+    status = arap_arena_status(&arena, &context->error, "the energy");
+    if (status) goto done;
     status = arap_wide_create(context, poses, in, &p.wide);
     if (!status && stretch) status = arap_parallel(context, chunks, norm_chunk, &p);
     if (!status) status = arap_parallel(context, chunks, multiply_chunk, &p);
@@ -486,10 +483,7 @@ static arap_status column_products(arap_context *context, const arap_mesh *mesh,
 
 done:
     arap_wide_free(p.wide);
-    arap_free(p.norm);
-    arap_free(p.moments);
-    arap_free(p.ring_bones);
-    arap_free(p.seen);
+    arap_arena_clear(&arena);
     return status;
 }
 

@@ -36,8 +36,8 @@ typedef struct wide_place {
 struct arap_wide {
     arap_context *context;
     const arap_poses *poses;
-    int workers;
     wide_place *place;
+    arap_arena arena; /* of the places and their arrays */
 };
 
 int arap_is_wide(const arap_poses *poses, size_t influences) {
@@ -46,15 +46,7 @@ int arap_is_wide(const arap_poses *poses, size_t influences) {
 
 void arap_wide_free(arap_wide *wide) {
     if (!wide) return;
-    for (int t = 0; t < wide->workers && wide->place; t++) {
-        arap_free(wide->place[t].where);
-        arap_free(wide->place[t].bone);
-        arap_free(wide->place[t].stack);
-        arap_free(wide->place[t].moment);
-        arap_free(wide->place[t].product);
-        arap_free(wide->place[t].posed);
-    }
-    arap_free(wide->place);
+    arap_arena_clear(&wide->arena);
     arap_free(wide);
 }
 
@@ -67,27 +59,25 @@ arap_status arap_wide_create(arap_context *context, const arap_poses *poses,
         any = arap_is_wide(poses, in->start[i + 1] - in->start[i]);
     if (!any) return ARAP_OK;
     arap_wide *w = ARAP_NEW_ZERO(arap_wide, 1);
-    if (!w) goto no_memory;
-    *w = (arap_wide){.context = context, .poses = poses, .workers = context->threads};
-    w->place = ARAP_NEW_ZERO(wide_place, w->workers);
-    if (!w->place) goto no_memory;
-    for (wide_place *p = w->place; p < w->place + w->workers; p++) {
-        p->where = ARAP_NEW(int, columns);
-        p->bone = ARAP_NEW(int, columns);
-        p->stack = ARAP_NEW(double, 4 * ROWS * columns);
-        p->moment = ARAP_NEW(double, 4 * ARAP_WIDE_MOMENTS * columns);
-        p->product = ARAP_NEW(double, 4 * ARAP_WIDE_MOMENTS * columns);
-        p->posed = ARAP_NEW(double, ARAP_WIDE_MOMENTS * ROWS);
-        if (!p->where || !p->bone || !p->stack || !p->moment || !p->product || !p->posed)
-            goto no_memory;
-        for (size_t b = 0; b < columns; b++) p->where[b] = -1;
+    if (!w) return arap_fail_memory(&context->error, "the energy");
+    *w = (arap_wide){.context = context, .poses = poses};
+    w->place = ARAP_TAKE_ZERO(&w->arena, context->threads, wide_place);
+    for (int t = 0; t < context->threads && w->place; t++) {
+        wide_place *p = &w->place[t];
+        p->where = ARAP_TAKE(&w->arena, columns, int);
+        p->bone = ARAP_TAKE(&w->arena, columns, int);
+        p->stack = ARAP_TAKE(&w->arena, 4 * ROWS * columns, double);
+        p->moment = ARAP_TAKE(&w->arena, 4 * ARAP_WIDE_MOMENTS * columns, double);
+        p->product = ARAP_TAKE(&w->arena, 4 * ARAP_WIDE_MOMENTS * columns, double);
+        p->posed = ARAP_TAKE(&w->arena, ARAP_WIDE_MOMENTS * ROWS, double);
+        for (size_t b = 0; b < columns && p->where; b++) p->where[b] = -1;
     }
-    *out = w;
-    return ARAP_OK;
-
-no_memory:
-    arap_wide_free(w);
-    return arap_fail_memory(&context->error, "the energy");
+    arap_status status = arap_arena_status(&w->arena, &context->error, "the energy");
+    if (status)
+        arap_wide_free(w);
+    else
+        *out = w;
+    return status;
 }
 
 void arap_wide_begin(arap_wide *wide, int worker, int moments) {
