@@ -34,6 +34,7 @@
 #include "linalg/anderson.h"
 #include "linalg/blas.h"
 #include "linalg/factor.h"
+#include "mesh/two_rings.h"
 
 #define QUIET 2
 #define NOTHING 1e-16 /* squared strain */
@@ -53,39 +54,16 @@ static arap_status assemble(arap_context *context, const arap_body *body,
                             const arap_bone_hold *hold, const global_system *system,
                             arap_matrix *out) {
     const arap_mesh *mesh = &body->mesh;
-    size_t edges = mesh->ring[mesh->count];
     arap_arena arena = {0};
-    double *own = ARAP_TAKE(&arena, mesh->count, double),
-           *edge = ARAP_TAKE_ZERO(&arena, edges, double);
-    *out = (arap_matrix){.size = system->size,
-                         .start = ARAP_NEW(int, system->size + 1),
-                         .row = ARAP_NEW(int, (size_t)system->size + edges / 2),
-                         .value = ARAP_NEW(double, (size_t)system->size + edges / 2)};
-    arap_status status = out->start && out->row && out->value
-                             ? arap_arena_status(&arena, &context->error, "the elastic system")
-                             : arap_fail_memory(&context->error, "the elastic system");
+    double *own = ARAP_TAKE(&arena, mesh->count, double);
+    double *edge = ARAP_TAKE_ZERO(&arena, mesh->ring[mesh->count], double);
+    arap_status status = arap_arena_status(&arena, &context->error, "the elastic system");
     if (status) goto done;
     memcpy(own, hold->strength, (size_t)mesh->count * sizeof *own);
     arap_body_stiffness(body, hold->anchor_weight, own, edge);
-    int fill = 0;
-    for (int j = 0; j < system->size; j++) {
-        int i = system->vertex[j];
-        out->start[j] = fill;
-        out->row[fill] = j;
-        out->value[fill++] = own[i];
-        for (size_t e = mesh->ring[i]; e < mesh->ring[i + 1]; e++) {
-            int row = system->place[mesh->neighbor[e]], at = fill;
-            if (row < j) continue;
-            for (; at > out->start[j] + 1 && out->row[at - 1] > row; at--) {
-                out->row[at] = out->row[at - 1];
-                out->value[at] = out->value[at - 1];
-            }
-            out->row[at] = row;
-            out->value[at] = edge[e];
-            fill++;
-        }
-    }
-    out->start[system->size] = fill;
+    arap_two_rings k = {.ring = mesh->ring, .neighbor = mesh->neighbor, .edge = edge, .own = own};
+    status =
+        arap_two_rings_matrix(context, &k, system->size, system->vertex, system->place, 1, out);
 
 done:
     arap_arena_clear(&arena);

@@ -20,6 +20,7 @@
 #include "base/memory.h"
 #include "initial/heat.h"
 #include "mesh/laplacian.h"
+#include "mesh/two_rings.h"
 
 /* minimum distance as a share of the mesh diagonal, which limits H for vertices on a bone */
 #define NEAREST_DISTANCE 1e-6
@@ -33,41 +34,26 @@
 static arap_status heat_matrix(arap_context *context, const arap_mesh *mesh, const int *order,
                                const int *place, const double *source, int dominant,
                                arap_matrix *matrix) {
-    int n = mesh->count;
-    size_t directed = mesh->ring[n];
-    double *conductance = ARAP_NEW(double, directed);
-    *matrix = (arap_matrix){.size = n,
-                            .start = ARAP_NEW(int, n + 1),
-                            .row = ARAP_NEW(int, directed / 2 + (size_t)n),
-                            .value = ARAP_NEW(double, directed / 2 + (size_t)n)};
-    if (!conductance || !matrix->start || !matrix->row || !matrix->value) {
-        arap_free(conductance);
-        return arap_fail_memory(&context->error, "the heat system");
-    }
-    arap_conductances(mesh, conductance);
-    for (size_t e = 0; e < directed && dominant; e++) conductance[e] = fmax(conductance[e], 0);
-    int fill = 0;
-    for (int j = 0; j < n; j++) {
-        int vertex = order[j], begin = fill;
-        matrix->start[j] = fill;
-        matrix->row[fill] = j;
-        matrix->value[fill++] = source[vertex];
-        for (size_t e = mesh->ring[vertex]; e < mesh->ring[vertex + 1]; e++) {
-            int i = place[mesh->neighbor[e]];
-            matrix->value[begin] += conductance[e];
-            if (i < j) continue;
-            int at = fill++;
-            for (; at > begin + 1 && matrix->row[at - 1] > i; at--) {
-                matrix->row[at] = matrix->row[at - 1];
-                matrix->value[at] = matrix->value[at - 1];
-            }
-            matrix->row[at] = i;
-            matrix->value[at] = -conductance[e];
+    arap_arena arena = {0};
+    double *edge = ARAP_TAKE(&arena, mesh->ring[mesh->count], double);
+    double *own = ARAP_TAKE(&arena, mesh->count, double);
+    arap_status status = arap_arena_status(&arena, &context->error, "the heat system");
+    if (status) goto done;
+    arap_conductances(mesh, edge);
+    for (int i = 0; i < mesh->count; i++) {
+        own[i] = source[i];
+        for (size_t e = mesh->ring[i]; e < mesh->ring[i + 1]; e++) {
+            edge[e] = dominant ? -fmax(edge[e], 0) : -edge[e];
+            own[i] -= edge[e];
         }
     }
-    matrix->start[n] = fill;
-    arap_free(conductance);
-    return ARAP_OK;
+    arap_two_rings system = {
+        .ring = mesh->ring, .neighbor = mesh->neighbor, .edge = edge, .own = own};
+    status = arap_two_rings_matrix(context, &system, mesh->count, order, place, 1, matrix);
+
+done:
+    arap_arena_clear(&arena);
+    return status;
 }
 
 /* Store M H of every vertex in `source`. Islands that see no bone are reported. */
