@@ -122,10 +122,8 @@ static int find_owner(const arap_skeleton *s, const int *twin, int bone, int sel
     for (; bone >= 0; bone = s->parents[bone]) {
         if (arap_deforming(s, bone) >= 0) return s->owner[bone];
         if (!twin || twin[bone] < 0) continue;
-        if (self < 0 || !is_piece(s, bone, self, &before)) {
-            if (twin[bone] != self) return twin[bone];
-        } else if (before >= 0)
-            return before;
+        if (self < 0 || !is_piece(s, bone, self, &before)) return twin[bone]; /* not `self` */
+        if (before >= 0) return before;
     }
     return -1;
 }

@@ -491,9 +491,8 @@ static void mean_chunk(void *data, int chunk, int worker) {
         if (j < i || !arap_are_images(symmetry, in, i, j))
             continue; /* idle bones are on one side */
         for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
-            ptrdiff_t other = arap_find_influence(in, j, symmetry->bone[in->bone[e]]);
-            if (other >= 0)
-                in->weight[e] = in->weight[other] = 0.5 * (in->weight[e] + in->weight[other]);
+            size_t other = (size_t)arap_find_influence(in, j, symmetry->bone[in->bone[e]]);
+            in->weight[e] = in->weight[other] = 0.5 * (in->weight[e] + in->weight[other]);
         }
     }
 }
