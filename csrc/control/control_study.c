@@ -16,6 +16,7 @@
 #include "base/vec3.h"
 #include "mesh/nearest.h"
 #include "mesh/winding.h"
+#include "rig/joint_ways.h"
 
 #define CHUNK 256
 
@@ -357,15 +358,7 @@ int arap_study_continues(const arap_study *t, int d, int parent) {
 }
 
 static void weigh_skin(arap_study *t) {
-    double sum = 0;
-    for (size_t k = 0; k < t->mesh.triangle_count; k++) {
-        const int *tri = t->mesh.triangles + 3 * k;
-        double area =
-            arap_triangle_area(t->mesh.v + 3 * (size_t)tri[0], t->mesh.v + 3 * (size_t)tri[1],
-                               t->mesh.v + 3 * (size_t)tri[2]);
-        for (int j = 0; j < 3; j++) t->area[tri[j]] += area / 3;
-        sum += area;
-    }
+    double sum = arap_weigh_skin(&t->mesh, t->area);
     for (int i = 0; i < t->mesh.count && sum > 0; i++) {
         t->area[i] /= sum;
         t->part_area[t->mesh.part[i]] += t->area[i];
@@ -379,7 +372,7 @@ arap_status arap_study_create(arap_context *context, const arap_geometry *geomet
     if (!status) status = arap_skeleton_create(context, bones, &t->mesh, &t->s);
     if (status) goto done;
     size_t n = (size_t)t->s.deform_count, count = (size_t)t->mesh.count;
-    t->area = ARAP_TAKE_ZERO(&t->arena, count, double);
+    t->area = ARAP_TAKE(&t->arena, count, double);
     t->length = ARAP_TAKE(&t->arena, n, double);
     t->box = ARAP_TAKE(&t->arena, 6 * n, double);
     t->clearance = ARAP_TAKE(&t->arena, n * ARAP_STUDY_SAMPLES, double);

@@ -198,7 +198,6 @@ static arap_status find_moves(arap_context *context, arap_joint_solver *s) {
     return status;
 }
 
-/* One step of the joints. */
 arap_status arap_joint_step(arap_context *context, arap_joint_solver *solver) {
     size_t count = 3 * (size_t)solver->joints.count;
     arap_status status = arap_joint_make_system(context, solver);

@@ -43,10 +43,6 @@
 #define ENOUGH 3      /* such bones */
 #define RIGHT 1.1     /* factor by which lengths may be wrong and still count as right */
 
-typedef struct child_study {
-    double off2, way2; /* squares; infinite without a child */
-} child_study;
-
 static int by_value(const void *a_, const void *b_) {
     double a = *(const double *)a_, b = *(const double *)b_;
     return (a > b) - (a < b);

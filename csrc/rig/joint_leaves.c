@@ -163,7 +163,6 @@ static int next_joint(const arap_joint_study *t, int bone, const double *directi
     return best;
 }
 
-/* Let leaves lead to joints elsewhere. Returns their number. directions: of their tails, or NULL */
 int arap_lead_leaves_on(const arap_joint_study *t, const double *directions, double *scratch) {
     int count = 0;
     for (int k = 0; k < t->way_count; k++) {
@@ -180,8 +179,6 @@ int arap_lead_leaves_on(const arap_joint_study *t, const double *directions, dou
     return count;
 }
 
-/* Compute the tail of the leaf with segment k, in the skin beyond its joint. Returns 0 if the leaf
- * has no skin of its own. */
 /* The parent's segment to another child on which the joint of leaf k lies, as with twist bones, or
  * -1. */
 static int way_along(const arap_joint_study *t, int k) {

@@ -224,7 +224,7 @@ static arap_status find_ways(arap_context *context, arap_joint_study *t, int *in
     arap_mark_joint_ways(t, inside);
     status = arap_drop_leaving_ways(context, t);
     if (status) return status;
-    arap_weigh_joint_skin(t);
+    arap_weigh_skin(t->mesh, t->area);
     arap_vertex_normals(t->mesh, t->normal);
     status = rank_and_vote(context, t);
     if (!status && t->mesh->triangle_count && arap_drop_joint_ways(t, inside))

@@ -45,7 +45,6 @@ static void find_near(void *data, int chunk, int worker) {
     }
 }
 
-/* Sort the bones with parents first: roots, then the children of each in turn. */
 void arap_sort_joints(const arap_joint_study *t) {
     int placed = 0, *first = t->below, *next = t->owner; /* of the children; for now */
     for (int b = 0; b < t->count; b++) first[b] = -1;
@@ -61,7 +60,6 @@ void arap_sort_joints(const arap_joint_study *t) {
         for (int b = first[t->order[k]]; b >= 0; b = next[b]) t->order[placed++] = b;
 }
 
-/* Set `below` and `owner` from the bones that deform. */
 void arap_find_joint_owners(const arap_joint_study *t) {
     for (int b = 0; b < t->count; b++) t->below[b] = t->deform[b];
     for (int k = t->count - 1; k >= 0; k--) {
@@ -124,7 +122,6 @@ static int is_detour(const arap_joint_study *t, int b) {
     return 0;
 }
 
-/* Mark the initially valid segments. */
 void arap_mark_joint_ways(const arap_joint_study *t, int *detour) {
     double no_way2 = ARAP_NO_WAY * ARAP_NO_WAY * t->mesh->size * t->mesh->size;
     for (int b = 0; b < t->count; b++) {
@@ -151,7 +148,6 @@ arap_status arap_drop_leaving_ways(arap_context *context, const arap_joint_study
     return ARAP_OK;
 }
 
-/* List the valid segments and the leaves, and find the nearest one for each vertex. */
 arap_status arap_rank_joint_ways(arap_context *context, arap_joint_study *t) {
     double *boxes = ARAP_NEW(double, 12 * t->count);
     if (!boxes) return arap_fail_memory(&context->error, "the joints");
@@ -182,8 +178,6 @@ arap_status arap_rank_joint_ways(arap_context *context, arap_joint_study *t) {
     return status;
 }
 
-/* Determine on which side of the skin each segment lies, judged by its vertices. The side on which
- * most of the skin has its segments is the inside. */
 void arap_vote_joint_ways(arap_joint_study *t) {
     double in = 0, outside = 0;
     for (int i = 0; i < t->mesh->count; i++) {
@@ -207,7 +201,6 @@ void arap_vote_joint_ways(arap_joint_study *t) {
 
 int arap_joint_way_outside(const arap_joint_way *way) { return way->outside > FACING * way->in; }
 
-/* Remove segments that run outside the skin. Returns their number. */
 int arap_drop_joint_ways(const arap_joint_study *t, int *inside) {
     int dropped = 0;
     memset(inside, 0, (size_t)t->count * sizeof *inside);
@@ -225,14 +218,15 @@ int arap_drop_joint_ways(const arap_joint_study *t, int *inside) {
     return dropped;
 }
 
-/* Compute vertex areas from the triangles. Without triangles, all vertices have equal areas. */
-void arap_weigh_joint_skin(const arap_joint_study *t) {
-    const arap_mesh *mesh = t->mesh;
-    for (int i = 0; i < mesh->count; i++) t->area[i] = mesh->triangle_count ? 0 : 1;
+double arap_weigh_skin(const arap_mesh *mesh, double *area) {
+    double sum = 0;
+    for (int i = 0; i < mesh->count; i++) area[i] = mesh->triangle_count ? 0 : 1;
     for (size_t k = 0; k < mesh->triangle_count; k++) {
         const int *tri = mesh->triangles + 3 * k;
-        double area = arap_triangle_area(mesh->v + 3 * (size_t)tri[0], mesh->v + 3 * (size_t)tri[1],
-                                         mesh->v + 3 * (size_t)tri[2]);
-        for (int j = 0; j < 3; j++) t->area[tri[j]] += area / 3;
+        double own = arap_triangle_area(mesh->v + 3 * (size_t)tri[0], mesh->v + 3 * (size_t)tri[1],
+                                        mesh->v + 3 * (size_t)tri[2]);
+        for (int j = 0; j < 3; j++) area[tri[j]] += own / 3;
+        sum += own;
     }
+    return sum;
 }

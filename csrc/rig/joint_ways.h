@@ -58,13 +58,15 @@ void arap_mark_joint_ways(const arap_joint_study *t, int *detour);
 /* Invalidate segments of roots that leave the skin to joints outside it. */
 arap_status arap_drop_leaving_ways(arap_context *context, const arap_joint_study *t);
 
-/* Compute vertex areas from the triangles. Without triangles, all vertices have equal areas. */
-void arap_weigh_joint_skin(const arap_joint_study *t);
+/* Compute the areas of the vertices (count) from the triangles. Without triangles, all areas are 1.
+ * Returns the area of the triangles. */
+double arap_weigh_skin(const arap_mesh *mesh, double *area);
 
 /* List the valid segments and the leaves, and find the nearest one for each vertex. */
 arap_status arap_rank_joint_ways(arap_context *context, arap_joint_study *t);
 
-/* Determine on which side of the skin each segment lies, judged by its vertices. */
+/* Determine on which side of the skin each segment lies, judged by its vertices. The side on which
+ * most of the skin has its segments is the inside. */
 void arap_vote_joint_ways(arap_joint_study *t);
 int arap_joint_way_outside(const arap_joint_way *way);
 
