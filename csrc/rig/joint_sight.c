@@ -8,8 +8,7 @@
  * area is visible from the joint, and if the piece mostly turns its outside to the joint. This is
  * the case if the area whose outside faces the joint exceeds FACING times the area whose inside
  * faces the joint. Areas are weighted by the cosines between their normals and the directions from
- * the joint. A whole loose part, such as hair around a head, does not belong to another limb. A
- * leaf from which no piece is visible keeps all pieces.
+ * the joint. A whole loose part, such as hair around a head, does not belong to another limb.
  *
  * Each vertex next to a leaf takes one ray, which costs O(triangles). Fails on out-of-memory, or
  * when cancelled. */
@@ -92,13 +91,11 @@ typedef struct leaf_piece {
     double all, seen, in, out;
 } leaf_piece;
 
-/* Extend the marks from hidden vertices to whole pieces. piece: (vertices) by their roots; sees:
- * (bones) scratch. */
+/* Extend the marks from hidden vertices to whole pieces. piece: (vertices) by their roots. */
 static void judge_pieces(const arap_joint_study *t, int *set, const char *leads_on,
-                         leaf_piece *piece, char *sees) {
+                         leaf_piece *piece) {
     int count = t->mesh->count;
     for (int i = 0; i < count; i++) piece[i] = (leaf_piece){0, 0, 0, 0};
-    for (int b = 0; b < t->count; b++) sees[b] = 0;
     for (int i = 0; i < count; i++) {
         leaf_piece *p = &piece[arap_find_root(set, i)];
         int leaf = leaf_of(t, i);
@@ -114,10 +111,7 @@ static void judge_pieces(const arap_joint_study *t, int *set, const char *leads_
         const leaf_piece *p = &piece[root];
         t->strange[i] =
             leaf >= 0 && leads_on[root] && !(p->seen > SEEN * p->all) && p->out > FACING * p->in;
-        if (leaf >= 0 && leads_on[root] && !t->strange[i]) sees[leaf] = 1;
     }
-    for (int i = 0; i < count; i++)
-        if (t->strange[i]) t->strange[i] = sees[leaf_of(t, i)];
 }
 
 arap_status arap_look_from_leaves(arap_context *context, arap_joint_study *t) {
@@ -127,13 +121,13 @@ arap_status arap_look_from_leaves(arap_context *context, arap_joint_study *t) {
     if (!t->mesh->triangle_count) return ARAP_OK;
     int *set = ARAP_TAKE(&arena, count, int);
     leaf_piece *piece = ARAP_TAKE(&arena, count, leaf_piece);
-    char *leads_on = ARAP_TAKE(&arena, count, char), *sees = ARAP_TAKE(&arena, t->count, char);
+    char *leads_on = ARAP_TAKE(&arena, count, char);
     arap_status status = arap_arena_status(&arena, &context->error, "the joints");
     if (!status && !t->faces) status = arap_face_bvh(context, t->mesh, NULL, &t->faces);
     if (!status) status = arap_parallel(context, arap_chunks(count, CHUNK), look, t);
     if (!status) {
         find_pieces(t, set, leads_on);
-        judge_pieces(t, set, leads_on, piece, sees);
+        judge_pieces(t, set, leads_on, piece);
     }
     arap_arena_clear(&arena);
     return status;
