@@ -20,7 +20,6 @@
 
 #define CHUNK 256
 
-#define INSIDE 0.3 /* minimum winding number inside */
 /* a point is also inside if faces lie in more than this share of the directions */
 #define ENCLOSED 0.9
 #define ON_SKIN 0.003 /* a joint closer to the skin, as a share of the mesh size, is not inside */
@@ -235,7 +234,7 @@ static void wind_sample(void *data, int k, int worker) {
     double p[3], angle, *winding = task->t->winding + task->bone * ARAP_STUDY_SAMPLES + k;
     sample(task->t, task->bone, k, p);
     *winding = fabs(arap_winding_number(&task->t->mesh, p, &angle));
-    if (*winding < INSIDE &&
+    if (*winding < ARAP_INSIDE &&
         arap_is_surrounded(&task->t->mesh, task->t->surface, p, angle, ENCLOSED))
         *winding = 1;
 }
@@ -247,7 +246,7 @@ int arap_study_outside(arap_study *t, int d) {
         t->failed =
             arap_parallel(t->context, ARAP_STUDY_SAMPLES, wind_sample, &(sample_task){t, d});
     for (int k = 0; k < ARAP_STUDY_SAMPLES; k++)
-        count += t->winding[d * ARAP_STUDY_SAMPLES + k] < INSIDE;
+        count += t->winding[d * ARAP_STUDY_SAMPLES + k] < ARAP_INSIDE;
     return count;
 }
 
@@ -281,7 +280,7 @@ int arap_study_joint_outside(arap_study *t, int d) {
     arap_bvh_nearest(t->surface, head, -1, to_face2, &t->mesh, &d2);
     if (d2 < ON_SKIN * ON_SKIN * t->mesh.size * t->mesh.size)
         return 2 * arap_study_outside(t, d) > ARAP_STUDY_SAMPLES;
-    return fabs(arap_winding_number(&t->mesh, head, &angle)) < INSIDE &&
+    return fabs(arap_winding_number(&t->mesh, head, &angle)) < ARAP_INSIDE &&
            !arap_is_surrounded(&t->mesh, t->surface, head, angle, ENCLOSED);
 }
 

@@ -30,7 +30,6 @@
 #define MAX_ON 6    /* maximum distance of this joint, relative to that of the leaf's skin */
 /* a joint outside the skin has no skin beyond this share of the segment to the middle */
 #define OFF_SKIN 0.5
-#define SHORTEST 1e-3 /* minimum length of leaves, as a share of the mesh size */
 
 static int by_value(const void *a_, const void *b_) {
     double a = *(const double *)a_, b = *(const double *)b_;
@@ -128,7 +127,7 @@ static int find_skin(const arap_joint_study *t, int k, const double *given, doub
     for (int c = 0; c < 3; c++) direction[c] = direction[c] / area - leaf->a[c];
     *far = sqrt(arap_dot(direction, direction));
     if (arap_joint_way_outside(leaf) && nearest2 > OFF_SKIN * OFF_SKIN * *far * *far) return 0;
-    if (!given && !(*far > SHORTEST * t->mesh->size)) return 0;
+    if (!given && !(*far > ARAP_SHORTEST * t->mesh->size)) return 0;
     for (int c = 0; c < 3; c++) direction[c] = given ? given[c] : direction[c] / *far;
     count = 0;
     for (int i = 0; i < t->mesh->count; i++) {
@@ -203,7 +202,7 @@ int arap_end_leaf(const arap_joint_study *t, int k, const double *given, double 
     if (along >= 0) return 1;
     if (!find_skin(t, k, given, scratch, direction, &far, &max)) return 0;
     double length = LEAF * (given ? max : fmin(2 * far, max));
-    length = fmax(length, SHORTEST * t->mesh->size);
+    length = fmax(length, ARAP_SHORTEST * t->mesh->size);
     for (int c = 0; c < 3; c++) tail[c] = t->way[k].a[c] + direction[c] * length;
     return 1;
 }

@@ -5,7 +5,7 @@
  * to both thighs and to the spine. In this file, a bone is therefore a list of segments (`ways` in
  * the code), and the tail only gives the axis about which the bone turns.
  *
- *   1. A root whose joint is outside the skin (|winding number| <= INSIDE) moves no skin, and its
+ *   1. A root whose joint is outside the skin (|winding number| <= ARAP_INSIDE) moves no skin, and its
  *      children become roots. A root whose children are all leaves is the body.
  *   2. Some segments do not count. These are segments to a child without deforming bones below it,
  *      and segments to a joint at which a shorter segment ends, such as those of finger helpers
@@ -53,7 +53,6 @@
 
 #define APART 0.5     /* length of a mean direction */
 #define POINTS_AT 0.9 /* cosine of the direction of a tail to the child that it points at */
-#define SHORTEST 1e-3 /* minimum length of bones, as a share of the mesh size */
 
 /* Find the child whose segment defines the axis of each bone with segments; -1 without one. means:
  * (count, 4) scratch */
@@ -89,7 +88,7 @@ static void continue_parent(const arap_joint_study *t, int b, double *tail) {
     double step[3] = {0, 0, 1}, share = 0.5;
     if (up >= 0) arap_sub(t->head + 3 * b, t->head + 3 * up, step);
     double length = sqrt(arap_dot(step, step));
-    if (!t->ways[b]) share = length > 0 ? SHORTEST * t->mesh->size / length : 0;
+    if (!t->ways[b]) share = length > 0 ? ARAP_SHORTEST * t->mesh->size / length : 0;
     for (int c = 0; c < 3; c++) tail[c] = t->head[3 * b + c] + share * step[c];
 }
 
@@ -145,7 +144,7 @@ static void end_bones(const arap_joint_study *t, const arap_bones *bones, const 
             if (!(length > 0) && t->deform[b] && t->children[b]) /* a root next to its children */
                 length = arap_reach_of_skin(t, b, directions + 3 * b, scratch);
             if (deforms && !t->deform[b]) {
-                length = SHORTEST * mesh->size; /* a root outside the skin */
+                length = ARAP_SHORTEST * mesh->size; /* a root outside the skin */
             } else if (!(length > 0)) {
                 continue_parent(t, b, tail);
                 length = fmin(given, sqrt(arap_distance2(tail, t->head + 3 * b)));

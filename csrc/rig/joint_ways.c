@@ -17,7 +17,6 @@
 #include "mesh/winding.h"
 
 #define CHUNK 256
-#define INSIDE 0.3  /* minimum winding number inside: low enough for open meshes */
 #define SHORTER 0.9 /* maximum length of a shorter segment, as a share of the segment */
 #define FACING 1.5  /* ratio of votes needed to decide that a segment is outside */
 /* share of a segment at its end; skin nearest to this part lies beyond the joint */
@@ -73,7 +72,7 @@ void arap_find_joint_owners(const arap_joint_study *t) {
 }
 
 static int is_inside(const arap_joint_study *t, const double *point) {
-    return fabs(arap_winding_number(t->mesh, point, NULL)) > INSIDE;
+    return fabs(arap_winding_number(t->mesh, point, NULL)) > ARAP_INSIDE;
 }
 
 /* Whether a bone has only leaves as children, and more than one. In this case, only the bone itself

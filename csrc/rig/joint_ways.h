@@ -8,7 +8,9 @@
 #include "mesh/bvh.h"
 #include "mesh/mesh.h"
 
-#define ARAP_NO_WAY 1e-4 /* joints closer than this share of the mesh size coincide */
+#define ARAP_NO_WAY 1e-4   /* joints closer than this share of the mesh size coincide */
+#define ARAP_SHORTEST 1e-3 /* minimum length of bones, as a share of the mesh size */
+#define ARAP_INSIDE 0.3    /* minimum winding number inside: low enough for open meshes */
 
 /* A segment from a joint to that of a child, or the joint of a leaf. */
 typedef struct arap_joint_way {
