@@ -241,7 +241,6 @@ static void wind_sample(void *data, int k, int worker) {
 
 int arap_study_outside(arap_study *t, int d) {
     int count = 0;
-    if (!t->surface && !t->failed) t->failed = build_surface(t);
     if (t->winding[d * ARAP_STUDY_SAMPLES] < 0 && !t->failed)
         t->failed =
             arap_parallel(t->context, ARAP_STUDY_SAMPLES, wind_sample, &(sample_task){t, d});
@@ -252,7 +251,6 @@ int arap_study_outside(arap_study *t, int d) {
 
 int arap_study_is_amid(arap_study *t, int d) {
     double p[3], angle;
-    if (!t->surface && !t->failed) t->failed = build_surface(t);
     if (t->failed) return 0;
     sample(t, d, ARAP_STUDY_SAMPLES / 2, p);
     arap_winding_number(&t->mesh, p, &angle);
@@ -261,7 +259,6 @@ int arap_study_is_amid(arap_study *t, int d) {
 
 const double *arap_study_clearance(arap_study *t, int d) {
     double *clearance = t->clearance + d * ARAP_STUDY_SAMPLES;
-    if (!t->surface && !t->failed) t->failed = build_surface(t);
     for (int k = 0; k < ARAP_STUDY_SAMPLES && !t->failed && clearance[k] < 0; k++) {
         double p[3], d2 = INFINITY;
         sample(t, d, k, p);
@@ -273,7 +270,6 @@ const double *arap_study_clearance(arap_study *t, int d) {
 
 int arap_study_joint_outside(arap_study *t, int d) {
     const double *head = arap_study_head(t, d);
-    if (!t->surface && !t->failed) t->failed = build_surface(t);
     if (!t->mesh.triangle_count || t->failed) return 0;
     t->failed = arap_poll_cancel(t->context);
     double d2 = INFINITY, angle;
@@ -395,6 +391,8 @@ arap_status arap_study_create(arap_context *context, const arap_geometry *geomet
     t->nearest = ARAP_TAKE(&t->arena, 2 * count, int);
     t->distance2 = ARAP_TAKE(&t->arena, 2 * count, double);
     status = arap_arena_status(&t->arena, &context->error, "the control bones");
+    if (status) goto done;
+    if (t->mesh.face_part_count) status = build_surface(t);
     if (status) goto done;
     weigh_skin(t);
     for (int d = 0; d < t->s.deform_count; d++) box_of(t, d, t->box + 6 * (size_t)d);

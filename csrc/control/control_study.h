@@ -17,7 +17,7 @@ typedef struct arap_study {
     arap_context *context;
     arap_mesh mesh;
     arap_skeleton s;
-    arap_bvh *surface;  /* triangles, then wires; NULL until a clearance is requested */
+    arap_bvh *surface;  /* triangles, then wires; NULL without faces */
     arap_status failed; /* the first error; nothing is measured after it */
     double *area;       /* (mesh.count) share of the skin */
     double *length;     /* (deform_count) in units of mesh.v, at least a fixed share of its size */

@@ -5,8 +5,8 @@
  * to both thighs and to the spine. In this file, a bone is therefore a list of segments (`ways` in
  * the code), and the tail only gives the axis about which the bone turns.
  *
- *   1. A root whose joint is outside the skin (|winding number| <= ARAP_INSIDE) moves no skin, and its
- *      children become roots. A root whose children are all leaves is the body.
+ *   1. A root whose joint is outside the skin (|winding number| <= ARAP_INSIDE) moves no skin, and
+ * its children become roots. A root whose children are all leaves is the body.
  *   2. Some segments do not count. These are segments to a child without deforming bones below it,
  *      and segments to a joint at which a shorter segment ends, such as those of finger helpers
  *      whose parent is the root. In some rigs, the parents of bones are far away (such as the root
