@@ -153,10 +153,9 @@ arap_status arap_study_rank(arap_study *t, int again) {
     arap_arena arena = {0};
     int n = t->s.deform_count, count = 0;
     rank_task task = {.t = t, .again = again};
-    arap_status status = ARAP_OK;
     double *boxes = ARAP_TAKE(&arena, 6 * n, double);
     int *bone = ARAP_TAKE(&arena, n, int), *tags = ARAP_TAKE(&arena, n, int);
-    status = arap_arena_status(&arena, &t->context->error, "the control bones");
+    arap_status status = arap_arena_status(&arena, &t->context->error, "the control bones");
     if (status) goto done;
     for (int d = 0; d < n; d++) t->alone[d] = 1;
     for (int d = 0; d < n; d++) {

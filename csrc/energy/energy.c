@@ -25,8 +25,7 @@ arap_status arap_energy(arap_context *context, const arap_mesh *mesh, const arap
     size_t n = (size_t)mesh->count;
     double *stretch = ARAP_TAKE(&arena, n, double), *alignment = ARAP_TAKE(&arena, n, double);
     arap_local_step *local_step = NULL;
-    arap_status status;
-    status = arap_arena_status(&arena, &context->error, "the energy");
+    arap_status status = arap_arena_status(&arena, &context->error, "the energy");
     if (status) goto done;
     status = arap_local_step_create(context, mesh, packed, influences, NULL, NULL, &local_step);
     if (!status) status = arap_local_step_run(context, local_step, NULL, alignment);

@@ -26,9 +26,8 @@ arap_status arap_harmonic_create(arap_context *context, const arap_mesh *mesh, d
     size_t n = (size_t)mesh->count;
     double *factor = ARAP_TAKE(&arena, n, double),
            *cotangent = ARAP_TAKE_ZERO(&arena, mesh->ring[n], double);
-    arap_status status = ARAP_OK;
     *out = (arap_two_rings){0};
-    status = arap_arena_status(&arena, &context->error, "the harmonic term");
+    arap_status status = arap_arena_status(&arena, &context->error, "the harmonic term");
     if (status) goto done;
     arap_add_cotangents(mesh, cotangent);
     for (size_t i = 0; i < n; i++) {

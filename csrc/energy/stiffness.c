@@ -437,10 +437,9 @@ static arap_status product_with_spines(arap_context *context, product *p) {
     arap_arena arena = {0};
     size_t size = 3 * (size_t)p->poses->count;
     int chunks = arap_chunks(p->in->count, CHUNK);
-    arap_status status = ARAP_OK;
     p->posed = ARAP_TAKE(&arena, (size_t)p->in->count * size, double);
     p->pull = ARAP_TAKE(&arena, (size_t)context->threads * size, double);
-    status = arap_arena_status(&arena, &context->error, "the energy");
+    arap_status status = arap_arena_status(&arena, &context->error, "the energy");
     if (status) goto done;
     status = arap_parallel(context, chunks, pose_chunk, p);
     if (!status) status = arap_parallel(context, chunks, multiply_posed_chunk, p);

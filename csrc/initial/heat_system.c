@@ -106,8 +106,7 @@ arap_status arap_heat_system_create(arap_context *context, const arap_mesh *mesh
     system->source = ARAP_TAKE(&system->arena, n, double);
     system->rigid_bone = ARAP_TAKE(&system->arena, n, int);
     *report = (arap_islands_report){0};
-    arap_status status;
-    status = arap_arena_status(&system->arena, &context->error, "the heat system");
+    arap_status status = arap_arena_status(&system->arena, &context->error, "the heat system");
     if (status) goto done;
     for (size_t k = 0; k < n; k++) system->place[order[k]] = (int)k;
     status = heat_sources(context, mesh, visibility, system->source, system->rigid_bone, report);

@@ -136,10 +136,9 @@ arap_status arap_inpaint(arap_context *context, const arap_mesh *mesh, const cha
     arap_factor *factor = NULL;
     unknowns u = {.vertex = ARAP_TAKE(&arena, n, int), .place = ARAP_TAKE(&arena, n, int)};
     double *x = NULL;
-    arap_status status = ARAP_OK;
     for (int i = 0; i < n; i++) missing += !known[i];
     x = ARAP_TAKE(&arena, (size_t)missing * (size_t)(block > 1 ? block : 1), double);
-    status = arap_arena_status(&arena, &context->error, "inpainting");
+    arap_status status = arap_arena_status(&arena, &context->error, "inpainting");
     if (status) goto done;
     if (!missing || !columns) goto done;
     for (int harmonic = 0; harmonic < 2 && !good && !status; harmonic++) {
