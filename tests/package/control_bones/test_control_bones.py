@@ -65,6 +65,13 @@ def ik_chain():
     return rig, {"root": ROOT, "copy 1": TWIN, "copy 2": TWIN}
 
 
+def copy_in_the_tree():
+    """A copy of the arm's end, on the same bone: the one with a finger stays."""
+    rig = Rig().add("finger", (0, 0, 2.5), (0, 0, 3), "hand")
+    rig.add("copy 1", (0, 0, 1), (0, 0, 2), "upper").add("copy 2", (0, 0, 2), (0, 0, 3), "copy 1")
+    return rig, {"copy 1": TWIN, "copy 2": TWIN}
+
+
 def pole_target():
     return Rig().root().add("pole", (0, 1.5, 1), (0, 2, 1), "root"), {"root": ROOT, "pole": OUTSIDE}
 
@@ -73,7 +80,10 @@ def far_pole_of_the_hand():
     return Rig().add("pole", (0, 2, 2.5), (0, 2.3, 2.5), "lower"), {"pole": OUTSIDE}
 
 
-@pytest.mark.parametrize("case", [ik_copy, ik_chain, pole_target, far_pole_of_the_hand])
+CASES = [ik_copy, ik_chain, copy_in_the_tree, pole_target, far_pole_of_the_hand]
+
+
+@pytest.mark.parametrize("case", CASES)
 def test_found_without_names(case):
     rig, expected = case()
     assert rig.find() == expected
@@ -271,7 +281,7 @@ def test_bones_of_no_length_and_mesh_without_faces():
     assert not araplbs.control_bones(np.eye(3), None, *bones, edges=edges).any()
 
 
-@pytest.mark.parametrize("case", [ik_copy, ik_chain, pole_target, far_pole_of_the_hand])
+@pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("scale", [1e-3, 1, 1e3])
 def test_the_same_wherever_the_scene_is(case, scale):
     rig, expected = case()
