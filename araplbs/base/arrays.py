@@ -18,6 +18,14 @@ def ranges(begins: Integers, counts: Integers) -> Integers:
     return np.arange(counts.sum()) + np.repeat(begins - np.cumsum(counts) + counts, counts)
 
 
+def ranks(owners: Integers, *keys: Array) -> Integers:
+    """The rank of each entry among those of its owner, in ascending order of these keys, (k,)."""
+    order, counts = np.lexsort((*keys[::-1], owners)), np.bincount(owners)
+    rank = np.empty(len(order), np.int64)
+    rank[order] = ranges(np.zeros_like(counts), counts)
+    return rank
+
+
 def components(count: int, pairs: Integers) -> Integers:
     """For each of `count` numbers, the lowest one that these pairs (k, 2) connect it to."""
     label = np.arange(count)

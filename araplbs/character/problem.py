@@ -179,7 +179,7 @@ class Problem:
             return rows
         points, locked = self.arguments["vertices"], self.locked_entries(rows)
         found = share_weights(points, rows, bones, most, rigid, locked, to_cut=True)
-        return found.cut_down(most, self.locked_entries(found)) if most else found
+        return found.cut_down(most, self.locked_entries(found))
 
     @property
     def parameters(self) -> Floats | None:

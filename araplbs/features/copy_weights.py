@@ -124,11 +124,6 @@ def _between(rows: SparseWeights, corners: Integers, at: Floats) -> SparseWeight
     return rows.of(rows.weights >= LEAST)
 
 
-def at_most(rows: SparseWeights, most: int) -> SparseWeights:
-    """Limits each vertex to the `most` largest influences, the maximum in the source."""
-    return rows.cut_down(most, np.zeros(len(rows.bones), bool)) if most else rows
-
-
 def for_bones(
     rows: SparseWeights, to: Integers, count: int, names: Sequence[str], target: str
 ) -> SparseWeights:

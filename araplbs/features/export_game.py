@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..base.arrays import ranks
 from ..model.group_entries import Entries
 
 
@@ -90,23 +91,16 @@ def limited(entries: Entries, is_bone: Sequence[bool], most: int, size: int) -> 
     known = np.array([*is_bone, False])
     vertices, groups, weights = entries
     weights = weights.astype(np.float64)
-    own = known[np.minimum(groups, len(known) - 1)] & (weights > 0)
-    place = np.flatnonzero(own)
-    order = place[np.lexsort([groups[place], -weights[place], vertices[place]])]
-    at = vertices[order]
-    first = np.ones(len(order), bool)
-    first[1:] = at[1:] != at[:-1]
-    start = np.maximum.accumulate(np.where(first, np.arange(len(order)), 0))
-    rank = np.arange(len(order)) - start
-    many = np.unique(at[rank >= most])
+    own = np.flatnonzero(known[np.minimum(groups, len(known) - 1)] & (weights > 0))
+    own = own[np.lexsort([-weights[own], vertices[own]])]  # sums begin with the largest weight
+    is_kept = ranks(vertices[own], -weights[own], groups[own]) < most
+    many, kept = np.unique(vertices[own[~is_kept]]), own[is_kept]
     if not len(many):
         return entries, 0
-    whole = np.bincount(at, weights[order], size)
-    stays = order[rank < most]
-    left = np.bincount(vertices[stays], weights[stays], size)
+    whole, left = (np.bincount(vertices[part], weights[part], size) for part in (own, kept))
     share = np.ones(size)
     share[many] = whole[many] / left[many]
-    weights[stays] *= share[vertices[stays]]
-    keep = np.ones(len(weights), bool)
-    keep[order[rank >= most]] = False
-    return (vertices[keep], groups[keep], weights[keep]), len(many)
+    weights[kept] *= share[vertices[kept]]
+    stays = np.ones(len(weights), bool)
+    stays[own[~is_kept]] = False
+    return (vertices[stays], groups[stays], weights[stays]), len(many)

@@ -13,7 +13,7 @@ from ..base.progress import Listener, Progress
 from ..character.mesh import places_of
 from ..character.problem import Problem
 from ..model.options import Options
-from ..model.sparse_weights import SparseWeights, make_sparse_weights
+from ..model.sparse_weights import SparseWeights, all_entries, dense_of, make_sparse_weights
 from ..solvers.solve import solve
 
 if TYPE_CHECKING:
@@ -75,8 +75,7 @@ def _roughness(problem: Problem, solution: Solution) -> float:
     sides = [triangles[:, :2], triangles[:, 1:], triangles[:, ::2], arguments["edges"]]
     edges = np.concatenate(sides)
     edges = edges[is_new[edges].any(1)]
-    dense = np.zeros((rows.count, len(problem.skeleton.names)))
-    dense[rows.vertices, rows.bones] = rows.weights
+    dense = dense_of(rows, len(problem.skeleton.names))
     return np.abs(dense[edges[:, 0]] - dense[edges[:, 1]]).sum() / max(len(edges), 1)
 
 
@@ -97,13 +96,8 @@ def _from_border(problem: Problem) -> SparseWeights | None:
     rows[rows < LEAST_INITIAL] = 0
     mine, bones = np.nonzero(rows)
     keeps = arguments["locked_bones"][arguments["vertex_sets"][new[mine]], bones]
-    kept = problem.locked_entries(given)
-    return make_sparse_weights(
-        given.count,
-        np.concatenate([given.vertices[kept], new[mine[~keeps]]]),
-        np.concatenate([given.bones[kept], bones[~keeps]]),
-        np.concatenate([given.weights[kept], rows[mine, bones][~keeps]]),
-    )
+    free = new[mine[~keeps]], bones[~keeps], rows[mine, bones][~keeps]
+    return all_entries(given.count, given.of(problem.locked_entries(given)).columns, free)
 
 
 def inpaint(arguments: dict[str, Any], held: Bools) -> Floats:

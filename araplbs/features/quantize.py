@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base.arrays import Array, Floats, Integers
+from ..base.arrays import Floats, Integers, ranks
 from ..base.option_table import OptionTable, option
 from ..character.mesh import places_of
 from ..model.sparse_weights import SparseWeights, make_sparse_weights
@@ -105,7 +105,7 @@ def quantize(
     some = weights > 0
     vertices, bones, weights = vertices[some], bones[some], weights[some]
     weights = weights / np.bincount(vertices, weights, rows.count)[vertices]
-    rank = _rank(vertices, -weights, bones)
+    rank = ranks(vertices, -weights, bones)
     most = limits[vertices]
     keep = ((most == 0) | (rank < most)) & ((weights >= threshold) | (rank == 0))
     vertices, bones, weights = vertices[keep], bones[keep], weights[keep]
@@ -114,20 +114,11 @@ def quantize(
         wanted = weights * steps
         whole = np.floor(wanted).astype(np.int64)
         missing = steps - np.bincount(vertices, whole, rows.count).astype(np.int64)
-        rank = _rank(vertices, whole - wanted, -weights, bones)
+        rank = ranks(vertices, whole - wanted, -weights, bones)
         whole += rank < missing[vertices]
         some = whole > 0
         vertices, bones, weights = vertices[some], bones[some], whole[some] / steps
     return make_sparse_weights(rows.count, vertices, bones, weights)
-
-
-def _rank(vertices: Integers, *keys: Array) -> Integers:
-    """The rank of each entry within its vertex, (entries,), in ascending order of these keys."""
-    order = np.lexsort((*keys[::-1], vertices))
-    counts = np.bincount(vertices)
-    rank = np.empty(len(order), np.int64)
-    rank[order] = np.arange(len(order)) - (np.cumsum(counts) - counts)[vertices[order]]
-    return rank
 
 
 def summary_of_quantized(report: dict[str, Any]) -> str:
@@ -147,14 +138,5 @@ def quantized(before: SparseWeights, after: SparseWeights) -> dict[str, Any]:
     """The part of a report about one mesh, with these weights before and after."""
     return {
         "most_influences": int(np.diff(after.start).max()),
-        "largest_change": _largest_change(before, after),
+        "largest_change": float(before.differences(after)[1].max(initial=0)),
     }
-
-
-def _largest_change(before: SparseWeights, after: SparseWeights) -> float:
-    """The largest change in any weight."""
-    stride = 1 + max(int(rows.bones.max(initial=0)) for rows in (before, after))
-    keys = np.concatenate([rows.vertices * stride + rows.bones for rows in (before, after)])
-    signed = np.concatenate([-before.weights, after.weights])
-    _keys, where = np.unique(keys, return_inverse=True)
-    return float(np.abs(np.bincount(where.reshape(-1), signed)).max(initial=0))

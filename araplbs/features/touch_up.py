@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..base.arrays import Bools, Floats
-from ..model.sparse_weights import SparseWeights, make_sparse_weights
+from ..model.sparse_weights import SparseWeights
 
 STEPS = 6.0  # doublings of a bone's share at the ends of the range of Reach
 DUST = 1e-3  # smaller weights are removed
@@ -30,5 +30,4 @@ def with_reach(rows: SparseWeights, bones: Bools, free: Bools, reach: float) -> 
     raised = as_before(rows.weights * factor * own)
     raised = as_before(np.where((raised < DUST) & (rows.weights >= DUST), 0.0, raised))
     weights = np.where(own, raised, rows.weights)
-    kept = weights > 0
-    return make_sparse_weights(rows.count, vertices[kept], rows.bones[kept], weights[kept])
+    return rows._replace(weights=weights).of(weights > 0)

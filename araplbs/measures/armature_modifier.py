@@ -23,7 +23,7 @@ from ..model.sparse_weights import (
 )
 from ..skeleton.poses import BENDY, Poses
 from ..skeleton.skeleton import Skeleton
-from .deformation import as_report, bones_of, joints_of, measure
+from .deformation import as_report, deformation_of, joints_of, measure
 from .energy import energy
 
 LEAST_SUM = 1e-4  # sum of a vertex's weights; at or below this, Blender does not move the vertex
@@ -159,6 +159,12 @@ def blend_linearly(points: Floats, rows: SparseWeights, poses: Floats) -> Floats
     return posed
 
 
+def blend_dense(points: Floats, weights: Floats, pose: Floats) -> Floats:
+    """Points (n, 3) moved by linear blending with dense weights (n, m) in one pose (m, 3, 4)."""
+    blended = (weights @ pose.reshape(len(pose), 12)).reshape(-1, 3, 4)
+    return np.einsum("nrc,nc->nr", blended[..., :3], points) + blended[..., 3]
+
+
 def pose_points(
     points: Floats,
     rows: SparseWeights,
@@ -228,17 +234,10 @@ def deformed(
     if not _preserves_volume(problem):
         more = {"threads": threads, "progress": Progress.of(progress), **wanted}
         return measure(problem, _joined(parts), poses, **more)
-    seen = _measures(problem, threads)
+    seen = deformation_of(problem, threads)
     for some, posed in _posed(problem, parts, poses, threads, progress):
         seen.add(posed, some.transforms, **joints_of(problem.skeleton, some))
     return seen.measures(**wanted)
-
-
-def _measures(problem: Problem, threads: int) -> engine.Deformation:
-    arguments, bones = problem.arguments, bones_of(problem.skeleton)
-    return engine.Deformation(
-        arguments["vertices"], arguments["triangles"], **bones, threads=threads
-    )
 
 
 def judged(
@@ -253,7 +252,7 @@ def judged(
     if not _preserves_volume(problem):
         measures = deformed(problem, rows, poses, threads, progress)
         return measures, energy(problem, _joined(parts), poses, threads=threads)
-    seen, total = _measures(problem, threads), 0.0
+    seen, total = deformation_of(problem, threads), 0.0
     for some, posed in _posed(problem, parts, poses, threads, progress):
         seen.add(posed, some.transforms, **joints_of(problem.skeleton, some))
         total += _energy(problem, some, posed, threads)

@@ -41,6 +41,32 @@ def joints_of(skeleton: Skeleton, poses: Poses) -> dict[str, Any]:
     return {"segment_poses": poses.joints} if skeleton.flexible else {}
 
 
+def deformation_of(problem: Problem, threads: int = 0) -> engine.Deformation:
+    """The araplbs.Deformation of a Problem, without poses."""
+    arguments, bones = problem.arguments, bones_of(problem.skeleton)
+    return engine.Deformation(
+        arguments["vertices"], arguments["triangles"], **bones, threads=threads
+    )
+
+
+def skin(
+    seen: engine.Deformation,
+    problem: Problem,
+    rows: SparseWeights,
+    poses: Poses,
+    progress: Callable[..., bool] | None = None,
+) -> None:
+    """Replaces the poses of an araplbs.Deformation by these Poses with these SparseWeights."""
+    seen.clear()
+    seen.skin(
+        tuple(rows),
+        poses.transforms,
+        **joints_of(problem.skeleton, poses),
+        parameters=problem.parameters,
+        progress=progress,
+    )
+
+
 def measure(problem: Problem, rows: SparseWeights, poses: Poses, **more: Any) -> dict[str, Any]:
     """Computes araplbs.deformation for a Problem with these SparseWeights, blended linearly, over
     Poses."""
@@ -121,20 +147,12 @@ def compare(
         )
     progress = Progress.of(progress)
     progress.check("deformation", 0)
-    arguments, skeleton = problem.arguments, problem.skeleton
-    seen = engine.Deformation(
-        arguments["vertices"], arguments["triangles"], **bones_of(skeleton), threads=threads
-    )
+    seen = deformation_of(problem, threads)
 
     def part(rows: SparseWeights, begin: float) -> dict[str, Any]:
-        more: dict[str, Any] = {
-            "parameters": problem.parameters,
-            "progress": progress.part(begin, 0.5),
-        }
-        seen.clear()
         progress.check("deformation", begin)
-        seen.skin(tuple(rows), poses.transforms, **joints_of(skeleton, poses), **more)
-        return as_report(skeleton, seen.measures())
+        skin(seen, problem, rows, poses, progress.part(begin, 0.5))
+        return as_report(problem.skeleton, seen.measures())
 
     return {"before": part(before(), 0.0), "after": part(after, 0.5)}
 

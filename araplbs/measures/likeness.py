@@ -18,8 +18,7 @@ def cut(rows: SparseWeights, share: float = KEPT) -> SparseWeights:
     """SparseWeights without small entries."""
     largest = np.zeros(rows.count)
     np.maximum.at(largest, rows.vertices, rows.weights)
-    rows = rows.of(rows.weights >= np.maximum(LEAST, share * largest[rows.vertices]))
-    return rows._replace(weights=rows.weights / rows.sums()[rows.vertices])
+    return rows.of(rows.weights >= np.maximum(LEAST, share * largest[rows.vertices])).normalized()
 
 
 def likeness(rows: SparseWeights, reference: SparseWeights) -> dict[str, Any] | None:

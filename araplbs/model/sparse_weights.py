@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..base.arrays import Bools, Floats, Integers, found_in, ranges
+from ..base.arrays import Bools, Floats, Integers, found_in, ranges, ranks
 
 
 class SparseWeights(NamedTuple):
@@ -38,6 +38,11 @@ class SparseWeights(NamedTuple):
         # NumPy's stubs declare integers, even with weights.
         return np.bincount(self.vertices, self.weights, self.count)  # type: ignore[return-value]
 
+    def normalized(self) -> SparseWeights:
+        """The weights, scaled to sum to 1 at each vertex that has any."""
+        sums = self.sums()
+        return self._replace(weights=self.weights / np.where(sums > 0, sums, 1)[self.vertices])
+
     def leaders(self) -> tuple[Integers, Integers]:
         """Returns (vertices with weights, the bone with the largest weight of each such vertex). Of
         equal weights, the last one counts."""
@@ -49,13 +54,15 @@ class SparseWeights(NamedTuple):
         leads = self.weights == np.repeat(largest, np.diff(self.start)[weighted])
         return weighted, self.bones[np.maximum.reduceat(leads * np.arange(entries), begins)]
 
-    def cut_down(self, most: int, locked: Bools) -> SparseWeights:
-        """Keeps the `most` largest weights of each vertex. Locked entries (bool) also stay. The
-        other kept entries are scaled so that the vertex keeps its sum. Equal weights are kept or
-        removed together."""
-        vertices, order = self.vertices, np.lexsort((-self.weights, locked, self.vertices))
-        rank = np.empty(len(order), np.int64)
-        rank[order] = np.arange(len(order)) - self.start[vertices[order]]
+    def cut_down(self, most: int, locked: Bools | None = None) -> SparseWeights:
+        """Keeps the `most` largest weights of each vertex, 0 for all. Locked entries (bool) also
+        stay. The other kept entries are scaled so that the vertex keeps its sum. Equal weights are
+        kept or removed together."""
+        if not most:
+            return self
+        locked = np.zeros(len(self.bones), bool) if locked is None else locked
+        vertices = self.vertices
+        rank = ranks(vertices, locked, -self.weights)
         cut = np.zeros(self.count)  # the largest excess weight of each vertex
         first_out = ~locked & (rank == most)
         cut[vertices[first_out]] = self.weights[first_out]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..base.arrays import Floats, Integers
+from ..base.arrays import Floats, Integers, ranks
 from ..character.mesh_faults import Shell, Surface, find_shells, nearest_on, untouched
 from ..character.problem import Problem
 from ..model.options import Options
@@ -69,11 +69,7 @@ def _replaced(
     bones."""
     new = new.of(new.weights >= LEAST)
     if most:
-        owners = new.vertices
-        order = np.lexsort((new.bones, -new.weights, owners))
-        rank = np.empty(len(order), np.int64)
-        rank[order] = np.arange(len(order)) - new.start[owners[order]]
-        new = new.of(rank < most)
+        new = new.of(ranks(new.vertices, -new.weights) < most)
     sums = new.sums()
     stays = np.ones(rows.count, bool)
     stays[vertices[sums > 0]] = False

@@ -164,7 +164,7 @@ class LiveSolver(Worker):
         rows = frame.rows
         if not frame.done:
             locked = problem.locked_entries(rows)
-            rows = rows.cut_down(most, locked) if most else rows
+            rows = rows.cut_down(most, locked)
             counts = np.bincount(rows.vertices[~problem.locked_entries(rows)], minlength=rows.count)
             report.update(
                 energy_after=minimized_energy(problem, self._options, rows, self._threads),

@@ -126,9 +126,7 @@ class Embedding:
         keys = rows.vertices * self.bones + rows.bones
         rows = rows.of(self._spare(rows.vertices, ~np.isin(keys, left_out)))
         rows = rows.of(self._spare(rows.vertices, rows.weights >= LEAST_WEIGHT))
-        if most:
-            rows = rows.cut_down(most, np.zeros(len(rows.bones), bool))
-        return rows._replace(weights=rows.weights / rows.sums()[rows.vertices])
+        return rows.cut_down(most).normalized()
 
 
 def edits_of_nodes(problem: Problem, nodes: Integers) -> dict[str, Any]:

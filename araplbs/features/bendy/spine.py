@@ -8,7 +8,7 @@ Source: Thiery & Eisemann, ARAPLBS, 2018, section 7 and Figure 14.
 import numpy as np
 
 from ...base.arrays import Floats, Integers
-from ...model.sparse_weights import SparseWeights, make_sparse_weights
+from ...model.sparse_weights import SparseWeights, all_entries
 from .handles import split_weights
 
 
@@ -18,17 +18,12 @@ def as_one_spine(rows: SparseWeights, chain: Integers, u: Floats, middles: Float
 
     chain (k,): bones, from the first one to the last one. u, middles: see along_chain().
     """
-    vertices, bones, weights = rows.vertices, rows.bones, rows.weights
-    others = ~np.isin(bones, chain)
-    total = rows._replace(weights=np.where(others, 0.0, weights)).sums()
+    others = ~np.isin(rows.bones, chain)
+    total = rows.of(~others).sums()
     even = np.interp(u, middles, (np.arange(len(chain)) + 0.5) / len(chain))
     which, inner, values = split_weights(even, total, len(chain), middles=True)
-    return make_sparse_weights(
-        rows.count,
-        np.concatenate([vertices[others], which]),
-        np.concatenate([bones[others], np.asarray(chain)[inner]]),
-        np.concatenate([weights[others], values]),
-    )
+    shared = which, np.asarray(chain)[inner], values
+    return all_entries(rows.count, rows.of(others).columns, shared)
 
 
 def along_chain(points: Floats, joints: Floats) -> tuple[Floats, Floats]:

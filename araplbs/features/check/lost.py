@@ -20,7 +20,7 @@ import numpy as np
 
 from ...base.extent import vertex_areas
 from ...model.options import Options
-from ...model.sparse_weights import make_sparse_weights
+from ...model.sparse_weights import all_entries, summed_entries
 from ...skeleton.poses import Poses
 from ...skeleton.skeleton import hanging
 from .inspected import Inspected
@@ -53,7 +53,7 @@ def answers(problem: Problem, before: SparseWeights, after: SparseWeights) -> An
     """Determines how bones move the skin that they had. Weights are scaled to sum to 1, as in
     Blender."""
     skeleton = problem.skeleton
-    before, after = _normalized(before), _normalized(after)
+    before, after = before.normalized(), after.normalized()
     count = len(skeleton.names)
     owner = np.full(before.count, -1)
     mine = before.weights > OWN
@@ -86,7 +86,7 @@ class Reach(NamedTuple):
 def reaching_bones(problem: Problem, before: SparseWeights, after: SparseWeights) -> list[Reach]:
     """The bones that move much skin that was foreign to them with the earlier weights."""
     areas = vertex_areas(problem.arguments["vertices"], problem.arguments["triangles"])
-    before, after = _normalized(before), _normalized(after)
+    before, after = before.normalized(), after.normalized()
     parents = problem.skeleton.parents
     hangs_on, count = hanging(parents), len(parents)
     sizes = np.diff(before.start)[after.vertices]
@@ -129,11 +129,6 @@ def with_lost(
     return compared | {"lost": lost, "reaching": reaching, "worse": worse}
 
 
-def _normalized(rows: SparseWeights) -> SparseWeights:
-    sums = rows.sums()
-    return rows._replace(weights=rows.weights / np.where(sums > 0, sums, 1)[rows.vertices])
-
-
 def _ways(points: Floats, owner: np.ndarray, heads: Floats, tails: Floats) -> Floats:
     """The sum of the distances of each vertex from two axes across its bone, (n,); 0 without a
     bone."""
@@ -163,11 +158,7 @@ def with_locked(rows: SparseWeights, present: SparseWeights, locked: Bools) -> S
     """The weights after `rows` are written, in which locked bones (m,) keep their present
     weights."""
     parts = rows.of_bones(~locked), present.of_bones(locked)
-    vertices, bones, weights = (
-        np.concatenate([getattr(part, key) for part in parts])
-        for key in ("vertices", "bones", "weights")
-    )
-    return make_sparse_weights(rows.count, vertices, bones, weights)
+    return all_entries(rows.count, *(part.columns for part in parts))
 
 
 def given_back(
@@ -180,12 +171,12 @@ def given_back(
     share = np.bincount(before.vertices, before.weights * lost[before.bones], before.count)
     back = np.clip(share / OWN, 0.0, 1.0)
     old, new = before.vertices, after.vertices
-    key = np.concatenate([old, new]) * len(lost) + np.concatenate([before.bones, after.bones])
-    parts = [before.weights * back[old], after.weights * (1 - back[new])]
-    keys, place = np.unique(key, return_inverse=True)
-    weights = np.bincount(place, np.concatenate(parts), len(keys)).astype(float)
-    some = weights > 0
-    vertices, bones = np.divmod(keys[some], len(lost))
-    rows = make_sparse_weights(after.count, vertices, bones, weights[some])
+    rows = summed_entries(
+        after.count,
+        np.append(old, new),
+        np.append(before.bones, after.bones),
+        np.append(before.weights * back[old], after.weights * (1 - back[new])),
+    )
+    rows = rows.of(rows.weights > 0)
     most = int(np.diff(after.start).max(initial=0))
     return rows.cut_down(most, locked[rows.bones]), back > 0

@@ -16,7 +16,7 @@ from ...base.extent import triangle_areas
 from ...base.progress import Progress
 from ...character.problem import Problem
 from ...measures.armature_modifier import pose_linearly
-from ...measures.deformation import as_report, bones_of, joints_of
+from ...measures.deformation import as_report, deformation_of, joints_of, skin
 from ...measures.likeness import likeness
 from ...model.options import Options
 from ...model.sparse_weights import SparseWeights, join_sparse_weights
@@ -106,9 +106,7 @@ class Judge:
         self.case, self.problem, self.threads = case, case.problem, threads
         arguments, skeleton = case.problem.arguments, case.problem.skeleton
         self.points, self.triangles = arguments["vertices"], arguments["triangles"]
-        self.seen = engine.Deformation(
-            self.points, self.triangles, **bones_of(skeleton), threads=threads
-        )
+        self.seen = deformation_of(case.problem, threads)
         nearest = nearest_bones(self.points, skeleton)
         bones = nearest if case.present is None else strongest_bones(case.present, nearest)
         self.parts = body_parts(
@@ -156,19 +154,12 @@ class Judge:
     def measures(
         self, result: SparseWeights | Posed, poses: Poses, progress: Progress
     ) -> dict[str, Any]:
-        skeleton = self.problem.skeleton
-        self.seen.clear()
         if isinstance(result, Posed):
-            joints = joints_of(skeleton, poses)
+            joints = joints_of(self.problem.skeleton, poses)
+            self.seen.clear()
             self.seen.add(result.pose(poses, progress), poses.transforms, **joints)
         else:
-            self.seen.skin(
-                tuple(result),
-                poses.transforms,
-                **joints_of(skeleton, poses),
-                parameters=self.problem.parameters,
-                progress=progress,
-            )
+            skin(self.seen, self.problem, result, poses, progress)
         return self.seen.measures(per_triangle=True, per_vertex=True)
 
     def report(self, measures: dict[str, Any]) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from ...character.problem import Problem
 from ...disk.presets import AS_PUBLISHED
 from ...measures.armature_modifier import Columns
 from ...model.options import Options
-from ...model.sparse_weights import SparseWeights, make_sparse_weights
+from ...model.sparse_weights import SparseWeights, sparse_of
 from ...skeleton.poses import Poses
 from ...solvers.solve import iterate_to_end
 
@@ -78,14 +78,6 @@ def _solved(work: Work, arguments: dict[str, Any]) -> SparseWeights:
     progress = SolverProgress(work.progress)
     solver = engine.Solver(**arguments, threads=work.threads, progress=progress)
     return iterate_to_end(solver, progress)
-
-
-def limited(rows: SparseWeights, most: int) -> SparseWeights:
-    """Keeps the `most` largest weights of each vertex (0 for all), scaled to sum to 1."""
-    if most:
-        rows = rows.cut_down(most, np.zeros(len(rows.bones), bool))
-    sums = rows.sums()
-    return rows._replace(weights=rows.weights / np.where(sums > 0, sums, 1)[rows.vertices])
 
 
 GEOMETRY = [
@@ -348,6 +340,4 @@ def as_sparse(weights: Array | tuple[Array, Array, Array]) -> SparseWeights:
         return SparseWeights(
             start.astype(np.int64), bones.astype(np.int32), values.astype(np.float64)
         )
-    dense = np.asarray(weights, float)
-    vertices, bones = np.nonzero(dense > 0)
-    return make_sparse_weights(len(dense), vertices, bones, dense[vertices, bones])
+    return sparse_of(np.asarray(weights, float))

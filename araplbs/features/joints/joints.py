@@ -18,7 +18,7 @@ from ...character.mesh import Mesh
 from ...character.pose_sets import pose_set
 from ...character.problem import Problem
 from ...measures.deformation import bones_of, in_words, measured_report
-from ...model.sparse_weights import SparseWeights, make_sparse_weights
+from ...model.sparse_weights import SparseWeights, all_entries
 from ...skeleton.poses import Poses, spread
 from ...skeleton.skeleton import Skeleton
 from ...solvers.solve import Solution, solve
@@ -260,14 +260,8 @@ def _with_locked(problem: Problem, rows: SparseWeights) -> SparseWeights:
     if "locked_bones" not in problem.arguments:
         return rows
     present = problem.arguments["weights"]
-    parts = [(rows, ~problem.locked_entries(rows)), (present, problem.locked_entries(present))]
-    return make_sparse_weights(
-        rows.count,
-        *(
-            np.concatenate([getattr(part, name)[take] for part, take in parts])
-            for name in ("vertices", "bones", "weights")
-        ),
-    )
+    free, kept = rows.of(~problem.locked_entries(rows)), present.of(problem.locked_entries(present))
+    return all_entries(rows.count, free.columns, kept.columns)
 
 
 def joint_report(run: JointRun, solution: JointSolution, armature: str) -> dict[str, Any]:

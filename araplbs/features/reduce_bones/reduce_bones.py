@@ -24,6 +24,7 @@ from ...base.extent import size_of
 from ...base.option_table import OptionTable, option, option_of
 from ...base.progress import Listener, Progress
 from ...base.refusal import Refused
+from ...measures.armature_modifier import blend_dense
 from ...measures.deformation import bones_of
 from ...model.options import Options
 from ...model.sparse_weights import SparseWeights, dense_of
@@ -129,7 +130,7 @@ def reduce_bones(
     sums = dense.sum(1, keepdims=True)
     dense = dense / np.where(sums > 0, sums, 1)
     size = size_of(vertices, triangles)
-    frames = np.stack([_posed(vertices, dense, pose) for pose in transforms])
+    frames = np.stack([blend_dense(vertices, dense, pose) for pose in transforms])
     unused = np.zeros(m, bool) if unused is None else unused
     gone, replaced_by = choose(vertices, dense, skeleton, transforms, options, wanted, unused)
     progress("choosing", 0.2)
@@ -167,7 +168,7 @@ def reduce_bones(
 
     def distance(found: Floats) -> float:
         squares = [
-            np.square(_posed(vertices, found, pose) - frame).sum(1).mean()
+            np.square(blend_dense(vertices, found, pose) - frame).sum(1).mean()
             for pose, frame in zip(transforms, frames, strict=True)
         ]
         return float(np.sqrt(np.mean(squares))) / size
@@ -181,11 +182,6 @@ def reduce_bones(
         time.perf_counter() - start,
         flagged,
     )
-
-
-def _posed(vertices: Floats, dense: Floats, pose: Floats) -> Floats:
-    blended = (dense @ pose.reshape(len(pose), 12)).reshape(-1, 3, 4)
-    return np.einsum("vij,vj->vi", blended[..., :3], vertices) + blended[..., 3]
 
 
 def choose(

@@ -139,10 +139,7 @@ def _restore(
     found = SparseWeights(*found)
     found = found._replace(weights=found.weights * scale)
     edits = given.edits(found, points)
-    own = (found.bones < len(given.groups)) & (found.weights > LEAST)
-    weights = make_sparse_weights(
-        found.count, found.vertices[own], found.bones[own], found.weights[own]
-    )
+    weights = found.of((found.bones < len(given.groups)) & (found.weights > LEAST))
     limited = weights.cut_down(given.most, ~given.of_bones[weights.bones])
     return Restored(
         [each.name for each in chosen],
@@ -357,15 +354,13 @@ def _beside_locked(rows: SparseWeights, given: _Joined, now: Now) -> SparseWeigh
     weights."""
     if not now.locked:
         return rows
-    locked = np.isin(given.groups, list(now.locked))
-    stays = ~locked[rows.bones]
-    vertices, groups, weights = rows.vertices[stays], rows.bones[stays], rows.weights[stays]
+    rest = rows.of_bones(~np.isin(given.groups, list(now.locked)))
     bones = {name for name, of in zip(given.groups, given.of_bones, strict=True) if of}
     taken = sum((own for name, own in now.locked.items() if name in bones), np.zeros(rows.count))
-    of_bone = given.of_bones[groups]
-    sums = np.bincount(vertices, weights * of_bone, rows.count)
-    room = np.where(sums > 0, np.clip(1 - taken, 0, 1) / np.where(sums > 0, sums, 1), 1)
     if taken.any():
-        weights = np.where(of_bone, weights * room[vertices], weights)
-    above = weights > 0
-    return make_sparse_weights(rows.count, vertices[above], groups[above], weights[above])
+        of_bone = given.of_bones[rest.bones]
+        sums = _sums(rest.vertices, rest.weights * of_bone, rest.count)
+        room = np.where(sums > 0, np.clip(1 - taken, 0, 1) / np.where(sums > 0, sums, 1), 1)
+        share = np.where(of_bone, room[rest.vertices], 1)
+        rest = rest._replace(weights=rest.weights * share)
+    return rest.of(rest.weights > 0)

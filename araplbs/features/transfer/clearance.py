@@ -12,6 +12,8 @@ import numpy as np
 
 from ...base.arrays import Bools, Floats, Integers, ranges
 from ...base.engine import engine
+from ...base.extent import vertex_normals
+from ...measures.armature_modifier import blend_dense
 from ...model.sparse_weights import dense_of, sparse_of
 from ...skeleton.skeleton import Skeleton
 
@@ -59,7 +61,7 @@ class Clearance:
             bone_limits=skeleton.limits,
         )  # fmt: skip
         rest = source.vertices[vertices]
-        self._skins = [skin(rest, weights, pose) for pose in self._transforms]
+        self._skins = [blend_dense(rest, weights, pose) for pose in self._transforms]
         every = np.arange(len(points))
         self.above = self._heights(every, points, rest, surely=1.0) > ON * source.size
 
@@ -69,7 +71,7 @@ class Clearance:
         which = np.flatnonzero(self.above)
         count = np.zeros(len(self._points), int)
         for pose, posed in zip(self._transforms, self._skins, strict=True):
-            moved = skin(self._points[which], weights[which], pose)
+            moved = blend_dense(self._points[which], weights[which], pose)
             count[which] += self._heights(which, moved, posed, SURELY_ABOVE) < 0
         return count
 
@@ -114,9 +116,7 @@ class Guard:
         if not len(self.vertices):
             return
         self.clearance = Clearance(source, skeleton, vertices[self.vertices], threads)
-        rows = sparse_of(self.clearance.skin_weights)
-        if most:
-            rows = rows.cut_down(most, np.zeros(len(rows.bones), bool))
+        rows = sparse_of(self.clearance.skin_weights).cut_down(most)
         self.rows = dense_of(rows, len(skeleton.names))
         self.unavoidable = self.clearance.poses_below(self.rows)
 
@@ -139,24 +139,6 @@ def _rings(corners: Integers, triangles: Integers, count: int) -> tuple[Integers
     near = order[ranges(start[corners.ravel()], sizes)] // 3
     pairs = np.unique(owners * len(triangles) + near)
     return pairs // len(triangles), pairs % len(triangles)
-
-
-def skin(vertices: Floats, weights: Floats, transforms: Floats) -> Floats:
-    """The positions (n, 3) after linear blending of the transforms (m, 3, 4)."""
-    blended = (weights @ transforms.reshape(len(transforms), 12)).reshape(-1, 3, 4)
-    return np.einsum("nrc,nc->nr", blended[..., :3], vertices) + blended[..., 3]
-
-
-def vertex_normals(vertices: Floats, triangles: Integers) -> Floats:
-    """Area-weighted unit normals, (n, 3)."""
-    a, b, c = vertices[triangles].swapaxes(0, 1)
-    flat = np.cross(b - a, c - a)
-    sums = [
-        np.bincount(triangles.ravel(), np.repeat(flat[:, axis], 3), len(vertices))
-        for axis in range(3)
-    ]
-    normals = np.column_stack(sums)
-    return normals / np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-30)
 
 
 def nearest_shares(p: Floats, a: Floats, b: Floats, c: Floats) -> Floats:

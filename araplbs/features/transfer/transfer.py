@@ -180,8 +180,7 @@ def _transfer_to(
         new = share * new + (1 - share) * np.where(kept, present, before)
         new = _beside_kept(new, present, kept, mesh)
     result = sparse_of(new)
-    if options.max_influences:
-        result = result.cut_down(options.max_influences, kept[result.bones])
+    result = result.cut_down(options.max_influences, kept[result.bones])
     return Transferred(result, matched, refined)
 
 

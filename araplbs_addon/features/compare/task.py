@@ -18,7 +18,7 @@ from araplbs.disk.outputs import Kind
 from araplbs.features.compare.compare import compare
 from araplbs.features.compare.files import files_of, refuse_no_folder, write_comparisons
 from araplbs.features.compare.judge import ANIMATION, RANDOM, Case, judge_seed, judged_poses
-from araplbs.features.compare.methods import READ_IN_BLENDER, limited
+from araplbs.features.compare.methods import READ_IN_BLENDER
 from araplbs.features.compare.options import CompareOptions
 from araplbs.features.compare.page import page
 from araplbs.model.edits import Edits
@@ -80,7 +80,7 @@ class CompareTask(WeightingTask):
                 self.case.given[kind] = str(reason)
             else:
                 rows = problem.join(parts)
-                self.case.given[kind] = limited(rows, options.max_influences)
+                self.case.given[kind] = rows.cut_down(options.max_influences).normalized()
             yield
 
     def _take(self, objects: list[Object], meshes: list[Mesh], skeleton: Skeleton) -> Skeleton:

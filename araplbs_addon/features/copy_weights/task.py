@@ -12,7 +12,6 @@ from araplbs.base.steps import Steps
 from araplbs.features.copy_weights import (
     Copied,
     Given,
-    at_most,
     copies_warnings,
     copy_weights,
     for_bones,
@@ -101,7 +100,7 @@ class CopyTask(Task):
         for k, each in enumerate(read.receivers):
             progress.check("matches", k / len(read.receivers))
             copied = copy_weights(read.given, read.rows, each.given, self.options, self.threads)
-            copied = Copied(at_most(copied.rows, most), copied.by_index, copied.off)
+            copied = Copied(copied.rows.cut_down(most), copied.by_index, copied.off)
             count = len(each.skeleton.names)
             rows = for_bones(copied.rows, each.to, count, each.missing, each.given.name)
             self.done.append((copied, rows))

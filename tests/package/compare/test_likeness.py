@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from araplbs.features.compare.methods import as_sparse, limited
+from araplbs.features.compare.methods import as_sparse
 from araplbs.measures.likeness import cut, likeness
 from araplbs.model.sparse_weights import dense_of
 
@@ -81,5 +81,5 @@ def test_against_arrays(seed):
 
 
 def test_limited():
-    rows = limited(as_sparse(np.array([(0.5, 0.3, 0.2), (0.2, 0, 0), (0, 0, 0)])), 2)
+    rows = as_sparse(np.array([(0.5, 0.3, 0.2), (0.2, 0, 0), (0, 0, 0)])).cut_down(2).normalized()
     np.testing.assert_allclose(dense_of(rows, 3), [(0.625, 0.375, 0), (1, 0, 0), (0, 0, 0)])

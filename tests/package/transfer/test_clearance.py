@@ -67,12 +67,13 @@ def test_nearest_shares(rng):
 def brute_force(source, clearance, points, weights):
     """Poses in which points are below the nearest of all triangles."""
     module, below = core("features.transfer.clearance"), np.zeros(len(points), int)
+    blend_dense = core("measures.armature_modifier").blend_dense
     body = np.zeros((len(source.vertices), weights.shape[1]))
     body[source.rows.vertices, source.rows.bones] = source.rows.weights
     for pose in clearance._transforms:
-        skin = module.skin(source.vertices, body, pose)
+        skin = blend_dense(source.vertices, body, pose)
         normals = module.vertex_normals(skin, source.triangles)
-        for k, point in enumerate(module.skin(points, weights, pose)):
+        for k, point in enumerate(blend_dense(points, weights, pose)):
             shares = module.nearest_shares(point, *skin[source.triangles].swapaxes(0, 1))
             near = (shares[..., None] * skin[source.triangles]).sum(1)
             t = ((near - point) ** 2).sum(1).argmin()
