@@ -72,7 +72,7 @@ def drifting_limbs(look: Inspected) -> Iterator[Finding]:
     if not len(look.triangles):
         return
     drift = look.measures["bone_drift"]
-    moves = np.bincount(look.rows.bones, minlength=len(drift)) > 0  # idle bones have their own kind
+    moves = look.bone_counts > 0  # idle bones have their own kind
     for bone in np.flatnonzero((np.nan_to_num(drift) >= DRIFT[0]) & moves):
         vertices = _limb(look, bone)
         vertices = vertices[look.sums[vertices] > 0]
@@ -82,31 +82,22 @@ def drifting_limbs(look: Inspected) -> Iterator[Finding]:
         words = f"the limb of {look.name(bone)} leaves its bone by {value:.2f} of its radius"
         share = look.area_of(vertices) / look.area
         severity = ramp(value, DRIFT) * (0.5 + 0.5 * min(1, share / LARGE_LIMB))
-        found = list(look.finding("DRIFT", severity, vertices, value, words, bone))
-        yield max(found, key=lambda finding: len(finding.vertices))
-
-
-def _orientation(look: Inspected) -> int:
-    """1, or -1 if most faces of the mesh point inward."""
-    a, b, c = (look.vertices[look.triangles[:, k]] - look.vertices.mean(0) for k in range(3))
-    return 1 if (a * np.cross(b, c)).sum() >= 0 else -1
+        yield from look.largest_finding("DRIFT", severity, vertices, value, words, bone)
 
 
 def bones_outside(look: Inspected) -> Iterator[Finding]:
     """Finds BONE_OUTSIDE: bones outside the skin that they move, or inside skin that other bones
     move."""
-    totals = np.bincount(look.rows.bones, minlength=len(look.skeleton.names))
-    bones = np.flatnonzero(look.skeleton.deform & (totals > 0))
+    bones = np.flatnonzero(look.skeleton.deform & (look.bone_counts > 0))
     if not len(look.triangles) or not len(bones):
         return
     corners, heights = look.around_bones
-    corners, heights = corners[:, bones], _orientation(look) * heights[:, bones]
+    corners, heights = corners[:, bones], look.orientation * heights[:, bones]
     found = (corners[:, :, 0] >= 0).all(axis=0)  # if all faces are flat, there is no nearest one
     out = heights.min(axis=0)  # values of the sample nearest to the skin
     outside = found & (out > LEAST_OUTSIDE * look.size)
-    keys = look.of_vertex * len(totals) + look.rows.bones
-    wanted = corners * len(totals) + bones[:, None]
-    _at, known = found_in(wanted, keys)
+    m = len(look.skeleton.names)
+    _at, known = found_in(corners * m + bones[:, None], look.of_vertex * m + look.rows.bones)
     lost = found & (heights < 0).all(axis=0) & (~known).all(axis=(0, 2))
     for k in np.flatnonzero(outside | lost):
         entries = np.flatnonzero(look.rows.bones == bones[k])
@@ -130,8 +121,7 @@ def _outside(look: Inspected, bone: Index, driven: Integers, out: float) -> Iter
             f"of the mesh size and moves {counted(len(driven))}"
         )
         severity = ramp(value, OUTSIDE)
-        found = list(look.finding("BONE_OUTSIDE", severity, driven, value, words, bone))
-        yield max(found, key=lambda finding: len(finding.vertices))
+        yield from look.largest_finding("BONE_OUTSIDE", severity, driven, value, words, bone)
 
 
 def _in_wrong_part(
@@ -147,30 +137,24 @@ def _in_wrong_part(
         f"{look.name(bone)} lies inside the part that {look.name(around)} moves, and moves "
         f"{counted(len(driven))} elsewhere"
     )
-    found = list(look.finding("BONE_OUTSIDE", WRONG_PART, driven, value, words, bone))
-    yield max(found, key=lambda finding: len(finding.vertices))
+    yield from look.largest_finding("BONE_OUTSIDE", WRONG_PART, driven, value, words, bone)
 
 
 def idle_bones(look: Inspected) -> Iterator[Finding]:
     """Finds IDLE_BONE: deform bones without any effect."""
-    totals = np.bincount(look.rows.bones, minlength=len(look.skeleton.names))
-    idle = np.flatnonzero(look.skeleton.deform & (totals == 0))
-    if not len(idle) or not totals.any():
+    idle = np.flatnonzero(look.skeleton.deform & (look.bone_counts == 0))
+    if not len(idle) or not look.bone_counts.any():
         return
-    drift = look.measures["bone_drift"] if len(look.triangles) else np.full(len(totals), np.nan)
+    in_limb = np.zeros(len(look.bone_counts), bool)
+    if len(look.triangles):
+        in_limb = np.isfinite(look.measures["bone_drift"])
     for bone in idle:
-        inside = np.isfinite(drift[bone]) and not is_control_name(look.skeleton.names[bone])
-        words = f"{look.name(bone)} moves no vertex"
-        if inside:
+        words, severity, found = f"{look.name(bone)} moves no vertex", IDLE, []
+        if in_limb[bone] and not is_control_name(look.skeleton.names[bone]):
             words += ", though a limb surrounds it"
-        vertices, mesh = np.zeros(0, np.int64), 0
-        severity = IDLE_IN_LIMB if inside else IDLE
-        if inside:
-            found = list(look.finding("IDLE_BONE", severity, _limb(look, bone), 0, words, bone))
-            if found:
-                yield max(found, key=lambda finding: len(finding.vertices))
-                continue
-        yield Finding("IDLE_BONE", severity, mesh, int(bone), vertices, 0.0, words)
+            severity, limb = IDLE_IN_LIMB, _limb(look, bone)
+            found = look.largest_finding("IDLE_BONE", severity, limb, 0, words, bone)
+        yield from found or [Finding("IDLE_BONE", severity, 0, int(bone), words=words)]
 
 
 def doubtful(look: Inspected) -> Iterator[Finding]:

@@ -10,13 +10,13 @@ import numpy as np
 
 from ...base.arrays import Bools, Floats, Index, Integers, components
 from ...base.engine import engine
-from ...base.extent import size_of, triangle_areas
+from ...base.extent import size_of, triangle_normals, vertex_sums
 from ...base.progress import Listener, Progress
 from ...character.mesh_faults import Shell, Surface, find_islands, find_shells, noise
 from ...character.problem import Problem
-from ...measures.deformation import bones_of, joints_of
+from ...measures.deformation import bones_of, deformation_of, joints_of, skin
 from ...model.options import Options
-from ...model.sparse_weights import SparseWeights, make_sparse_weights
+from ...model.sparse_weights import SparseWeights
 from ...skeleton.poses import Poses
 from ...skeleton.skeleton import hanging
 from ...skeleton.symmetry import on_one_side, reflected
@@ -39,18 +39,13 @@ PLACE = np.array([1.0, np.sqrt(2), np.sqrt(3)])
 # Properties that do not depend on weights and are expensive to compute.
 OF_MESH = (
     *("axes", "corners", "has_face", "image_points", "nearest", "parts", "links", "areas", "area"),
-    *("outward", "seen", "surface", "shells", "islands", "noises"),
+    *("normals", "orientation", "outward", "seen", "surface", "shells", "islands", "noises"),
 )
 
 
 def usable(rows: SparseWeights) -> SparseWeights:
     """The positive weights, without those that are not numbers."""
-    good = np.isfinite(rows.weights) & (rows.weights > 0)
-    if good.all():
-        return rows
-    return make_sparse_weights(
-        rows.count, rows.vertices[good], rows.bones[good], rows.weights[good]
-    )
+    return rows.of(np.isfinite(rows.weights) & (rows.weights > 0))
 
 
 class Inspected:
@@ -105,16 +100,20 @@ class Inspected:
     def outward(self) -> tuple[Floats, Floats]:
         """Returns (area-weighted sums of the outward normals of the faces (n, 3), areas (n,)) at
         the vertices. Both vectors are zero at a vertex without a face."""
-        a, b, c = (self.vertices[self.corners[k]] for k in range(3))
-        faces = np.cross(b - a, c - a) / 2
-        center = self.vertices.mean(axis=0)
-        if ((a - center) * faces).sum() < 0:  # most of the faces point inward
-            faces = -faces
-        normals, areas = np.zeros((len(self), 3)), np.zeros(len(self))
-        for corners in self.corners:
-            np.add.at(normals, corners, faces)
-            np.add.at(areas, corners, np.linalg.norm(faces, axis=1) / 3)
-        return normals, areas
+        faces = self.orientation * self.normals / 2
+        sums = vertex_sums(self.triangles, np.column_stack([faces, self.areas / 3]), len(self))
+        return sums[:, :3], sums[:, 3]
+
+    @cached_property
+    def normals(self) -> Floats:
+        """The triangle_normals(), (f, 3)."""
+        return triangle_normals(self.vertices, self.triangles)
+
+    @cached_property
+    def orientation(self) -> int:
+        """1, or -1 if most faces of the mesh point inward."""
+        first = self.vertices[self.corners[0]] - self.vertices.mean(axis=0)
+        return 1 if (first * self.normals).sum() >= 0 else -1
 
     @cached_property
     def shares(self) -> Floats:
@@ -125,6 +124,11 @@ class Inspected:
     def of_vertex(self) -> Integers:
         """The vertex of each entry, (entries,)."""
         return self.rows.vertices
+
+    @cached_property
+    def bone_counts(self) -> Integers:
+        """The number of vertices that each bone moves, (m,)."""
+        return np.bincount(self.rows.bones, minlength=len(self.skeleton.names))
 
     @cached_property
     def has_face(self) -> Bools:
@@ -167,28 +171,26 @@ class Inspected:
             **more,
         )
 
+    def posed_on(
+        self, vertices: Integers, corners: Integers, at: Floats
+    ) -> tuple[Floats, Floats, Floats]:
+        """Positions in the poses: of vertices (k,), as (p, k, 3), of triangles with these corners
+        (k, 3), as (p, k, 3, 3), and of the points with the coordinates `at` (k, 3) in them, as
+        (p, k, 3)."""
+        used, local = np.unique(np.column_stack([vertices, corners]), return_inverse=True)
+        posed = self.posed(used)[:, local.reshape(-1, 4)]
+        points = np.einsum("pkci,kc->pki", posed[:, :, 1:], at)
+        return posed[:, :, 0], posed[:, :, 1:], points
+
     @cached_property
     def measures(self) -> dict[str, Any]:
         """The arrays of araplbs.Deformation, including the strain of triangles."""
-        return self.measured(self.poses, per_triangle=True)
+        skin(self.seen, self.problem, self.rows, self.poses, self._go_on)
+        return self.seen.measures(per_triangle=True)
 
     @cached_property
     def seen(self) -> "engine.Deformation":
-        return engine.Deformation(
-            self.vertices, self.triangles, **bones_of(self.skeleton), threads=self.threads
-        )
-
-    def measured(self, poses: Poses, **more: Any) -> dict[str, Any]:
-        """The measures of araplbs.Deformation in these Poses."""
-        self.seen.clear()
-        self.seen.skin(
-            tuple(self.rows),
-            poses.transforms,
-            **joints_of(self.skeleton, poses),
-            parameters=self.problem.parameters,
-            progress=self._go_on,
-        )
-        return self.seen.measures(**more)
+        return deformation_of(self.problem, self.threads)
 
     @cached_property
     def surface(self) -> Surface:
@@ -316,7 +318,7 @@ class Inspected:
     @cached_property
     def areas(self) -> Floats:
         """Areas of the triangles, (f,)."""
-        return triangle_areas(self.vertices, self.triangles)
+        return np.asarray(np.linalg.norm(self.normals, axis=1) / 2)
 
     @cached_property
     def area(self) -> float:
@@ -368,6 +370,13 @@ class Inspected:
             about = int(mesh), int(bone), own, float(value), words, pose, others
             found.append(Finding(kind, float(severity), *about))
         return found
+
+    def largest_finding(
+        self, kind: str, severity: float, vertices: Integers, value: float, words: str, bone: Index
+    ) -> list[Finding]:
+        """The finding() with the most vertices, [] without vertices."""
+        found = self.finding(kind, severity, vertices, value, words, bone)
+        return sorted(found, key=lambda finding: -len(finding.vertices))[:1]
 
     def name(self, bone: Index) -> str:
         return f"'{self.skeleton.names[bone]}'" if bone >= 0 else "no bone"

@@ -53,11 +53,8 @@ def _shells(look: Inspected) -> Iterator[Finding]:
     for shell in look.shells:
         rest = surface.vertices[shell.vertices]
         corners, at, heights, _parts = nearest_on(surface, shell.host, rest, look.threads)
-        used, local = np.unique(np.column_stack([shell.vertices, corners]), return_inverse=True)
-        local = local.reshape(-1, 4)
-        posed = look.posed(used)
-        below = np.einsum("pkci,kc->pki", posed[:, local[:, 1:]], at)
-        gap = np.linalg.norm(posed[:, local[:, 0]] - below, axis=2) - np.abs(heights)
+        posed, _triangles, below = look.posed_on(shell.vertices, corners, at)
+        gap = np.linalg.norm(posed - below, axis=2) - np.abs(heights)
         kind, name, where = WORDS[shell.kind]
         words = f"{name} of {shell.faces:,} faces {where}"
         yield from _opening(look, kind, shell.vertices, gap, words)

@@ -55,8 +55,7 @@ def overreaches(look: Inspected) -> list[Overreach]:
     """Lists bones with chains that move skin of another limb. If several bones of a chain do so,
     the list contains only the bone that moves most of the skin."""
     rows, skeleton = look.rows, look.skeleton
-    moving = np.bincount(rows.bones, minlength=len(skeleton.names)) > 0
-    moving &= skeleton.deform
+    moving = skeleton.deform & (look.bone_counts > 0)
     if not len(look.triangles) or not moving.any():
         return []
     owner = engine.skin_owners(

@@ -24,10 +24,7 @@ if TYPE_CHECKING:
     from .inspected import Inspected
 
 CLEARLY = 1.3  # ratio of distances to the next bone: bones below it share their skin
-LEAST_SKIN, LEAST_SHARE = (
-    4,
-    0.003,
-)  # vertices, and share of the surface: smaller regions are not skin
+LEAST_SKIN, LEAST_SHARE = 4, 0.003  # vertices, and share of the surface: less is not skin
 # Responses: in painted characters, no bone with such skin is below the first. See manual/check.md.
 DEAF = 0.12, 0.0
 MOST_LOOKED_AT = 30_000  # vertices: of larger regions, some at equal distances are sampled
@@ -37,9 +34,8 @@ def deaf_bones(look: Inspected) -> Iterator[Finding]:
     """Finds DEAF_BONE: bones that have weights but hardly move their own skin."""
     if not len(look.triangles):
         return
-    moves = np.bincount(look.rows.bones, minlength=len(look.skeleton.names)) > 0
     for bone, vertices, share in own_skin(look):
-        if not moves[bone] or is_end_bone(look.skeleton.names[bone]):
+        if not look.bone_counts[bone] or is_end_bone(look.skeleton.names[bone]):
             continue  # idle bones have their own kind
         response = response_of(look, bone, vertices)
         if share < LEAST_SHARE or response >= DEAF[0]:
@@ -48,10 +44,8 @@ def deaf_bones(look: Inspected) -> Iterator[Finding]:
             f"{look.name(bone)} hardly moves the skin around it: the skin follows "
             f"{100 * response:.0f} % of its rotation"
         )
-        found = list(
-            look.finding("DEAF_BONE", ramp(response, DEAF, 0.4), vertices, response, words, bone)
-        )
-        yield max(found, key=lambda finding: len(finding.vertices))
+        severity = ramp(response, DEAF, 0.4)
+        yield from look.largest_finding("DEAF_BONE", severity, vertices, response, words, bone)
 
 
 def response_of(look: Inspected, bone: int, vertices: Integers) -> float:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...base.arrays import Bools, Floats, Integers
+from ...base.arrays import Bools, Floats, Integers, ranks
 from ...skeleton.bone_distances import nearest_bones
 from ...skeleton.symmetry import reflected
 from .inspected import SIDES
@@ -84,16 +84,12 @@ def _in_mesh(look: Inspected, vertices: Integers, mesh: int) -> Bools:
 def influences(look: Inspected) -> Iterator[Finding]:
     """Finds INFLUENCES: vertices with more bones than options.max_influences."""
     most = look.options.max_influences
-    rows = look.rows
-    counts = np.diff(rows.start)
+    counts = np.diff(look.rows.start)
     vertices = np.flatnonzero(counts > most)
     if not most or not len(vertices):
         return
-    entries = np.flatnonzero((counts > most)[look.of_vertex])
-    entries = entries[np.lexsort((-rows.weights[entries], look.of_vertex[entries]))]
-    rows_of = look.of_vertex[entries]
-    rank = np.arange(len(entries)) - np.searchsorted(rows_of, rows_of)
-    beyond = np.bincount(rows_of, look.shares[entries] * (rank >= most), len(look))
+    is_beyond = ranks(look.of_vertex, -look.rows.weights) >= most
+    beyond = np.bincount(look.of_vertex, look.shares * is_beyond, len(look))
     for found in look.finding("INFLUENCES", 0, vertices, 0, ""):
         own = vertices[_in_mesh(look, vertices, found.mesh)]
         found.value = float(counts[own].max())

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...base.arrays import Bools, Floats, Integers
 from ...base.engine import engine
-from ...base.extent import triangle_normals, vertex_sums
+from ...base.extent import triangle_normals
 from .inspected import COVERED, TOUCHES
 from .quantities import counted, ramp, share_of
 
@@ -89,7 +89,8 @@ def _regions_of(
         if kind == "COLLAPSE":
             amount = f"{100 * value:.0f} % of a length lost"
             if severity > FOLD:
-                around = _around_limbs(look, values[:, own] >= limits[0], corners[own], region[own])
+                lossy = values[:, own] >= limits[0]
+                around = _around_limbs(look, lossy, triangles[own], region[own])
                 lost = np.where(around, values[:, own], 0).max(axis=0)[around.any(axis=0)]
                 left = ramp(share_of(lost, IN_REGION), limits) if len(lost) else 0.0
                 severity = max(FOLD, min(severity, left))
@@ -97,17 +98,16 @@ def _regions_of(
         yield from look.finding(kind, severity, vertices, value, words, bone, pose)
 
 
-def _around_limbs(look: Inspected, bad: Bools, corners: Integers, region: Integers) -> Bools:
+def _around_limbs(look: Inspected, bad: Bools, triangles: Integers, region: Integers) -> Bools:
     """The bad triangles (p, t) without folds. The triangles of a region that are bad in the same
     pose are a fold if most of their area faces one direction."""
-    faces = triangle_normals(look.vertices, corners)
-    areas = np.linalg.norm(faces, axis=1)
+    faces, areas = look.normals[triangles], look.areas[triangles]
     around = bad.copy()
     for pose in range(len(bad)):
         for number in np.unique(region[bad[pose]]):
             some = bad[pose] & (region == number)
             total = float(np.linalg.norm(faces[some].sum(axis=0)))
-            around[pose, some] = total < ONE_SIDE * float(areas[some].sum())
+            around[pose, some] = total < 2 * ONE_SIDE * float(areas[some].sum())
     return around
 
 
@@ -129,11 +129,8 @@ def loose_parts(look: Inspected) -> Iterator[Finding]:
     chosen = np.flatnonzero(touching)
     if not len(chosen):
         return
-    used, local = np.unique(np.column_stack([chosen, corners[chosen]]), return_inverse=True)
-    local = local.reshape(-1, 4)
-    posed = look.posed(used)
-    below = np.einsum("pkci,kc->pki", posed[:, local[:, 1:]], at[chosen])
-    gap = np.linalg.norm(posed[:, local[:, 0]] - below, axis=2)
+    posed, _triangles, below = look.posed_on(chosen, corners[chosen], at[chosen])
+    gap = np.linalg.norm(posed - below, axis=2)
     leaves = np.abs(gap - distance[chosen]) / look.size
     for part in np.unique(parts[chosen]):
         own = parts[chosen] == part
@@ -143,10 +140,10 @@ def loose_parts(look: Inspected) -> Iterator[Finding]:
             continue
         vertices = np.flatnonzero(parts == part)
         bone = look.leading(vertices)
-        below = look.leading(np.unique(corners[chosen[own]]))
+        host = look.leading(np.unique(corners[chosen[own]]))
         words = (
             f"a part of {counted(len(vertices))} at {look.name(bone)} leaves the surface "
-            f"it sits on, at {look.name(below)}, by {100 * value:.1f} % of the mesh size"
+            f"it sits on, at {look.name(host)}, by {100 * value:.1f} % of the mesh size"
         )
         severity = ramp(value, FLOATS)
         yield from look.finding("LOOSE_PART", severity, vertices, value, words, bone, pose)
@@ -165,8 +162,7 @@ def intersections(look: Inspected) -> Iterator[Finding]:
         return
     rest = look.vertices[corners[under]]
     facing = triangle_normals(look.vertices, corners[under])
-    normals = triangle_normals(look.vertices, look.triangles)
-    own = vertex_sums(look.triangles, normals, len(look.vertices))[under]
+    own = look.orientation * look.outward[0][under]
     long = np.linalg.norm(facing, axis=1) * np.linalg.norm(own, axis=1)
     to = look.vertices[under] - np.einsum("kci,kc->ki", rest, at[under])
     under = under[((facing * own).sum(1) > ALIKE * long) & ((facing * to).sum(1) < 0)]
@@ -176,14 +172,11 @@ def intersections(look: Inspected) -> Iterator[Finding]:
     under, pair = under[stays], pair.reshape(-1)[stays]
     if not len(under):
         return
-    used, local = np.unique(np.column_stack([under, corners[under]]), return_inverse=True)
-    local = local.reshape(-1, 4)
-    posed = look.posed(used)
-    triangle = posed[:, local[:, 1:]]
-    normal = np.cross(triangle[:, :, 1] - triangle[:, :, 0], triangle[:, :, 2] - triangle[:, :, 0])
+    posed, triangles, on_cloth = look.posed_on(under, corners[under], at[under])
+    a, b, c = np.moveaxis(triangles, 2, 0)
+    normal = np.cross(b - a, c - a)
     normal /= np.maximum(np.linalg.norm(normal, axis=2, keepdims=True), 1e-300)
-    off = posed[:, local[:, 0]] - np.einsum("pkci,kc->pki", triangle, at[under])
-    out = (off * normal).sum(2) / look.size
+    out = ((posed - on_cloth) * normal).sum(2) / look.size
     for number in np.unique(pair):
         of_pair = np.flatnonzero(pair == number)
         through = out[:, of_pair] > THROUGH[0]

@@ -58,14 +58,14 @@ def test_what_two_checks_share(core, subject):
     poses = core("character.pose_sets").pose_set(problem, options)
     look = inspected.Inspected(problem, first, poses, options)
     assert check.findings_of(look)
-    area = look.measured(poses)["area"]
+    area = look.measures["area"]
     second = rows.sparse_of(subject.weights)
     shared = inspected.Inspected(problem, second, poses, options, like=look)
     own = inspected.Inspected(problem, second, poses, options)
     found = [core_json(subject, check.findings_of(each), problem) for each in (shared, own)]
     assert found[0] == found[1]
     assert shared.nearest is look.nearest and shared.measures is not look.measures
-    assert shared.measured(poses)["area"] == own.measured(poses)["area"] != area
+    assert shared.measures["area"] == own.measures["area"] != area
 
 
 def core_json(subject, findings, problem):
