@@ -95,7 +95,6 @@ def _reflect_once(whole: Whole, reflection: Reflection) -> Whole:
 def image_rows(rows: SparseWeights, whole: Whole, opposite: Integers) -> SparseWeights:
     """Weights of all vertices of a Whole, given the weights of its mesh. opposite (m,): the index
     of each bone's opposite."""
-    vertices, entries = rows.entries_of(whole.source)
-    bones = rows.bones[entries]
-    bones = np.where(whole.flipped[vertices], opposite[bones], bones)
-    return make_sparse_weights(len(whole.source), vertices, bones, rows.weights[entries])
+    rows = rows.of_vertices(whole.source)
+    bones = np.where(whole.flipped[rows.vertices], opposite[rows.bones], rows.bones)
+    return make_sparse_weights(rows.count, rows.vertices, bones, rows.weights)

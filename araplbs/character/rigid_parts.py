@@ -58,15 +58,12 @@ def parts_of_artist(meshes: Sequence[Mesh]) -> list[list[Integers]]:
 def _same_row(weights: SparseWeights, vertices: Integers) -> dict[int, float] | None:
     """The common weights {bone: weight} of these vertices; {} if they have no weights, None if the
     weights differ."""
-    owners, entries = weights.entries_of(vertices)
-    kept = weights.weights[entries] > SAME
-    counts = np.bincount(owners[kept], minlength=len(vertices))
+    rows = weights.of_vertices(vertices)
+    rows = rows.of(rows.weights > SAME)
+    counts = np.diff(rows.start)
     if (counts != counts[0]).any():
         return None
-    bones, values = (
-        each[entries[kept]].reshape(len(vertices), counts[0])
-        for each in (weights.bones, weights.weights)
-    )
+    bones, values = (column.reshape(rows.count, -1) for column in (rows.bones, rows.weights))
     if (bones != bones[0]).any() or (np.abs(values - values[0]) > SAME).any():
         return None
     return {b: round(w, 2) for b, w in zip(bones[0].tolist(), values[0].tolist(), strict=True)}

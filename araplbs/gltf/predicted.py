@@ -11,7 +11,7 @@ import numpy as np
 from ..base.arrays import Floats, Integers
 from ..base.engine import engine
 from ..base.refusal import Refused
-from ..model.sparse_weights import SparseWeights, join_sparse_weights, make_sparse_weights
+from ..model.sparse_weights import SparseWeights, join_sparse_weights, summed_entries
 from .character import Character, characters_of
 from .file.container import Document, is_gltf, read_document
 from .graft import graft
@@ -112,13 +112,8 @@ def _give(
     """Assigns the weights of one mesh. Each vertex gets the mean of the rows `own` (n, k), weighted
     by `shares` (n, k), with bone numbers mapped by `bones`."""
     skinned, width = character.skinned[number], own.shape[1]
-    asked = own.ravel()
-    place, entries = rows.entries_of(asked)
-    named = bones[rows.bones[entries]]
-    values = rows.weights[entries] * shares.ravel()[place]
+    rows = rows.of_vertices(own.ravel())
+    named, values = bones[rows.bones], rows.weights * shares.ravel()[rows.vertices]
     keep = (named >= 0) & (values > 0)
-    m = len(character.skeleton.names)
-    key, where = np.unique((place[keep] // width) * m + named[keep], return_inverse=True)
-    summed = np.bincount(where.ravel(), values[keep], len(key))
-    given = make_sparse_weights(len(own), key // m, key % m, summed.astype(np.float64))
+    given = summed_entries(len(own), rows.vertices[keep] // width, named[keep], values[keep])
     character.skinned[number] = replace(skinned, mesh=replace(skinned.mesh, weights=given))

@@ -97,11 +97,12 @@ class SparseWeights(NamedTuple):
         vertices = np.append(self.vertices, other.vertices)[first]
         return vertices, np.abs(np.bincount(place.ravel(), weights, len(first)))
 
-    def entries_of(self, vertices: Integers) -> tuple[Integers, Integers]:
-        """Returns (k, entry) for each entry of the vertices, by their index k in `vertices`."""
+    def of_vertices(self, vertices: Integers) -> SparseWeights:
+        """The rows of these vertices (k,), in their order."""
         counts = np.diff(self.start)[vertices]
-        owners = np.repeat(np.arange(len(vertices)), counts)
-        return owners, ranges(self.start[vertices], counts)
+        entries = ranges(self.start[vertices], counts)
+        start = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
+        return SparseWeights(start, self.bones[entries], self.weights[entries])
 
     def of(self, entries: Bools) -> SparseWeights:
         """These entries, (entries,) bool."""

@@ -57,9 +57,9 @@ def _follow(
 def mixed(rows: SparseWeights, corners: Integers, at: Floats) -> SparseWeights:
     """The weights of points in triangles or tets. corners (k, c): vertices; at (k, c): barycentric
     coordinates."""
-    corner, entries = rows.entries_of(corners.reshape(-1))
-    shares = rows.weights[entries] * at.reshape(-1)[corner]
-    return summed_entries(len(corners), corner // corners.shape[1], rows.bones[entries], shares)
+    parts = rows.of_vertices(corners.reshape(-1))
+    shares = parts.weights * at.reshape(-1)[parts.vertices]
+    return summed_entries(len(corners), parts.vertices // corners.shape[1], parts.bones, shares)
 
 
 def _replaced(

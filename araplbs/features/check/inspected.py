@@ -116,9 +116,14 @@ class Inspected:
         return 1 if (first * self.normals).sum() >= 0 else -1
 
     @cached_property
+    def normalized(self) -> SparseWeights:
+        """The rows, scaled to sum to 1."""
+        return self.rows.normalized()
+
+    @property
     def shares(self) -> Floats:
         """Weights normalized to sum 1, (entries,)."""
-        return self.rows.weights / self.sums[self.of_vertex]
+        return self.normalized.weights
 
     @cached_property
     def of_vertex(self) -> Integers:
@@ -153,8 +158,6 @@ class Inspected:
 
     def posed(self, which: Integers, some: slice = slice(None)) -> Floats:
         """The positions of these vertices in the poses, (p, k, 3)."""
-        rows, at = self.rows, self.entries(which)[1]
-        start = np.concatenate([[0], np.cumsum(np.diff(rows.start)[which])])
         poses = self.poses[some]
         more: dict[str, Any] = {}
         if self.skeleton.flexible:
@@ -165,7 +168,7 @@ class Inspected:
             more["parameters"] = None if parameters is None else parameters[which]
         return engine.linear_skinning(
             self.vertices[which],
-            (start, rows.bones[at], rows.weights[at]),
+            tuple(self.rows.of_vertices(which)),
             poses.transforms,
             threads=self.threads,
             **more,
@@ -381,13 +384,8 @@ class Inspected:
     def name(self, bone: Index) -> str:
         return f"'{self.skeleton.names[bone]}'" if bone >= 0 else "no bone"
 
-    def entries(self, vertices: Integers) -> tuple[Integers, Integers]:
-        """Returns (index in `vertices`, entry of the rows) for each entry of these vertices, row by
-        row."""
-        return self.rows.entries_of(vertices)
-
     def leading(self, vertices: Integers, but: Index = -1) -> int:
         """The bone with the most weight over these vertices, ignoring the bone `but`."""
-        _rows, at = self.entries(np.unique(vertices))
-        at = at[self.rows.bones[at] != but]
-        return int(np.bincount(self.rows.bones[at], self.shares[at]).argmax()) if len(at) else -1
+        rows = self.normalized.of_vertices(np.unique(vertices))
+        rows = rows.of(rows.bones != but)
+        return int(np.bincount(rows.bones, rows.weights).argmax()) if len(rows.bones) else -1

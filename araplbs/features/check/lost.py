@@ -90,9 +90,10 @@ def reaching_bones(problem: Problem, before: SparseWeights, after: SparseWeights
     parents = problem.skeleton.parents
     hangs_on, count = hanging(parents), len(parents)
     sizes = np.diff(before.start)[after.vertices]
-    entry, old = before.entries_of(after.vertices)  # of `after`, for each earlier entry there
-    with_it = hangs_on[before.bones[old], after.bones[entry]]
-    had = np.bincount(entry, before.weights[old] * with_it, len(sizes))
+    old = before.of_vertices(after.vertices)  # the earlier weights there, for each entry of `after`
+    entry = old.vertices
+    with_it = hangs_on[old.bones, after.bones[entry]]
+    had = np.bincount(entry, old.weights * with_it, len(sizes))
     foreign = (sizes > 0) & (had < FOREIGN)
     area = np.where(foreign, areas[after.vertices], 0.0)
     taken, clearly = (
@@ -105,8 +106,8 @@ def reaching_bones(problem: Problem, before: SparseWeights, after: SparseWeights
     found = []
     for bone in np.flatnonzero(limb & (clearly > MUCH * every) & (taken > OF_OWN * own)).tolist():
         here = (after.bones[entry] == bone) & foreign[entry]
-        of = (area * after.weights)[entry[here]] * before.weights[old[here]]
-        found.append(Reach(bone, int(np.bincount(before.bones[old[here]], of).argmax())))
+        of = (area * after.weights)[entry[here]] * old.weights[here]
+        found.append(Reach(bone, int(np.bincount(old.bones[here], of).argmax())))
     return found
 
 

@@ -51,9 +51,8 @@ def deaf_bones(look: Inspected) -> Iterator[Finding]:
 def response_of(look: Inspected, bone: int, vertices: Integers) -> float:
     """The share of the rotation that these vertices follow when the bone turns about any axis
     together with all its descendants. Vertices far from the bone's joint count for more."""
-    rows, at = look.entries(vertices)
-    hangs = look.hangs_on[look.rows.bones[at], bone]
-    along = np.bincount(rows, look.shares[at] * hangs, len(vertices))
+    rows = look.normalized.of_vertices(vertices)
+    along = np.bincount(rows.vertices, rows.weights * look.hangs_on[rows.bones, bone], rows.count)
     way = np.linalg.norm(look.vertices[vertices] - look.skeleton.heads[bone], axis=1)
     return float((along * way).sum() / max(float(way.sum()), 1e-300))
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...base.arrays import Bools, Floats, Integers, ranks
+from ...base.arrays import Bools, Integers, ranks
 from ...skeleton.bone_distances import nearest_bones
 from ...skeleton.symmetry import reflected
 from .inspected import SIDES
@@ -111,9 +111,8 @@ def speckles(look: Inspected) -> Iterator[Finding]:
     ids = np.flatnonzero(bad)
     if not len(ids):
         return
-    rows, at = look.entries(ids)
-    order = np.lexsort((look.rows.bones[at], -look.shares[at], rows))
-    strongest = look.rows.bones[at[order[np.searchsorted(rows, np.arange(len(ids)))]]]
+    rows = look.normalized.of_vertices(ids)
+    strongest = rows.bones[ranks(rows.vertices, -rows.weights) == 0]
     # The tip of a finger with its own bone does not count.
     meant = strongest == nearest_bones(look.vertices[ids], look.skeleton)
     for bone in np.unique(strongest[~meant]):
@@ -149,7 +148,10 @@ def asymmetry(look: Inspected) -> Iterator[Finding]:
     near &= comparable[own] & comparable[other]
     own, other = own[near], other[near]
     unlike = np.zeros(len(look))
-    unlike[own] = _differences(look, partners, own, other)
+    images = look.normalized.of_vertices(other)
+    images = images._replace(bones=partners[images.bones])
+    differences = look.normalized.of_vertices(own).differences(images)
+    unlike[own] = np.bincount(*differences, len(own)) / 2
     np.maximum.at(unlike, other, unlike[own])
     bad = unlike >= UNLIKE[0]
     for region in look.regions(bad):
@@ -163,21 +165,3 @@ def asymmetry(look: Inspected) -> Iterator[Finding]:
         )
         # Both sides are reported because it is unknown which one is right.
         yield from look.finding("ASYMMETRY", ramp(value, UNLIKE), region, value, words, bone)
-
-
-def _differences(look: Inspected, partners: Integers, own: Integers, other: Integers) -> Floats:
-    """Half the sum of differences between the rows of the vertices `own` and the rows of `other`,
-    (k,), after replacing the bones in `other` by their partners."""
-    rows, at = look.entries(own)
-    other_rows, other_at = look.entries(other)
-    bones = look.rows.bones
-    keys = np.concatenate([rows, other_rows]) * len(partners)
-    keys += np.concatenate([bones[at], partners[bones[other_at]]])
-    values = np.concatenate([look.shares[at], -look.shares[other_at]])
-    order = np.argsort(keys, kind="stable")
-    keys, values = keys[order], values[order]
-    first = np.flatnonzero(np.concatenate([[True], np.diff(keys) > 0]))
-    if not len(keys):
-        return np.zeros(len(own))
-    summed = np.abs(np.add.reduceat(values, first))
-    return np.bincount(keys[first] // len(partners), summed, len(own)) / 2

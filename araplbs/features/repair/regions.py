@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...base.arrays import Bools, Floats, Integers
+from ...base.arrays import Bools, Integers
 from ...base.engine import engine
 from ...base.refusal import Refused
 from ...character.mesh import Mesh
 from ...character.patch import JoinedMeshes, nearest_of
-from ...model.sparse_weights import join_sparse_weights
+from ...model.sparse_weights import dense_of, join_sparse_weights
+from ...skeleton.bone_distances import distances_from_own
 from ...skeleton.skeleton import Skeleton
 from ...skeleton.symmetry import TOLERANCE, Symmetry, reflected, symmetry_plane
 from ..check.kinds import KIND_OF
@@ -146,11 +147,11 @@ class Regions:
         name = skeleton.names[finding.bone]
         if not skeleton.deform[finding.bone]:
             raise Refused(f"'{name}' is left out as a control bone, so no vertex may follow it")
-        own = _distances(points, skeleton.heads[finding.bone], skeleton.tails[finding.bone])
+        own = distances_from_own(points, skeleton, finding.bone)
         nearest = np.ones(len(points), bool)
         for bone in np.flatnonzero(skeleton.deform):
             if bone != finding.bone:
-                nearest &= own < _distances(points, skeleton.heads[bone], skeleton.tails[bone])
+                nearest &= own < distances_from_own(points, skeleton, bone)
         if not nearest.any() and not len(finding.vertices):
             raise Refused(f"Other bones are nearer to all of the skin than '{name}'")
         return nearest
@@ -196,18 +197,6 @@ class Regions:
         partners = self.symmetry[0]
         rows = self.weights
         m = len(self.skeleton.names)
-        dense = np.zeros((len(which), 2, m))
-        for side, vertices in enumerate((which, images)):
-            for k, vertex in enumerate(vertices.tolist()):
-                entries = slice(rows.start[vertex], rows.start[vertex + 1])
-                dense[k, side, rows.bones[entries]] = rows.weights[entries]
+        own, mirrored = (dense_of(rows.of_vertices(some), m) for some in (which, images))
         other = np.where(partners >= 0, partners, np.arange(m))
-        return np.median(np.abs(dense[:, 0] - dense[:, 1, other]).sum(1)) < SAME_WEIGHTS
-
-
-def _distances(points: Floats, head: Floats, tail: Floats) -> Floats:
-    """The distances (n,) between points and a segment."""
-    along = tail - head
-    length = max(float(along @ along), 1e-30)
-    at = np.clip((points - head) @ along / length, 0, 1)
-    return np.linalg.norm(points - head - at[:, None] * along, axis=1)
+        return np.median(np.abs(own - mirrored[:, other]).sum(1)) < SAME_WEIGHTS
