@@ -7,9 +7,16 @@ from typing import Any
 from .declared import DECLARED
 from .refusal import BadOption
 
-# Types of araplbs that accept the settings of a section of csrc/settings.def.
+# Types and functions of araplbs that accept the settings of a section of csrc/settings.def.
 SOLVER, JOINTS = ("Solver",), ("JointSolver",)
-TYPES = {"SAMPLING": SOLVER + JOINTS, "COMMON": SOLVER + JOINTS, "SOLVER": SOLVER, "JOINTS": JOINTS}
+TYPES = {
+    "SAMPLING": SOLVER + JOINTS,
+    "COMMON": SOLVER + JOINTS,
+    "SOLVER": SOLVER,
+    "JOINTS": JOINTS,
+    "MATCH": ("match_surfaces", "transfer_shapes"),
+    "SHAPES": ("transfer_shapes",),
+}
 
 
 def option(default: Any, name: str, description: str, **limits: Any) -> Any:
@@ -18,8 +25,8 @@ def option(default: Any, name: str, description: str, **limits: Any) -> Any:
     min, max: values outside are refused; soft_max: end of the slider; choices: (identifier, name,
     description) of each item of an enumeration; angle: in radians, shown in degrees; decimals:
     number of decimals shown; path: a text that names a file; advanced: for experts; paper: for the
-    method of the 2018 paper, not shown; engine: the types of araplbs that have the option as a
-    setting (araplbs.SETTINGS); setting: its name there, if that name is different.
+    method of the 2018 paper, not shown; engine: the types and functions of araplbs that have the
+    option as a setting (araplbs.SETTINGS); setting: its name there, if that name is different.
     """
     return field(default=default, metadata={"name": name, "description": description, **limits})
 
@@ -87,6 +94,16 @@ class OptionTable:
 
     def as_dict(self) -> dict[str, Any]:
         return {each.name: getattr(self, each.name) for each in fields(self)}
+
+    def engine_arguments(self, kind: str) -> dict[str, Any]:
+        """The options that are keyword arguments of this type or function of araplbs."""
+        found = {}
+        for each in fields(self):
+            about, value = each.metadata, getattr(self, each.name)
+            if kind in about.get("engine", ()):
+                name = about.get("setting", each.name)
+                found[name] = value.lower() if "choices" in about else value
+        return found
 
 
 def within_limits(option: Field[Any], value: Any) -> Any:

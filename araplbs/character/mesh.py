@@ -41,6 +41,12 @@ class Mesh:
         return moved(self.vertices, self.matrix)
 
     @property
+    def vertex_locks(self) -> Bools:
+        """The locked vertices, (n,) bool."""
+        none = np.zeros(len(self.vertices), bool)
+        return none if self.locked_vertices is None else self.locked_vertices
+
+    @property
     def has_locks(self) -> bool:
         """Whether some of the current weights are locked."""
         return any(
@@ -53,7 +59,10 @@ OVERFULL = 1e-3  # a sum above 1 by more than this is not a rounding error
 
 def places_of(points: Floats) -> Integers:
     """The number of the position of each point (n, 3), which is equal for coincident points."""
-    return np.unique(points, axis=0, return_inverse=True)[1].reshape(-1)
+    order = np.lexsort(points.T[::-1])
+    ordered, places = points[order], np.zeros(len(order), int)
+    places[order[1:]] = np.cumsum((ordered[1:] != ordered[:-1]).any(axis=1))
+    return places
 
 
 def overfull_warning(mesh: Mesh) -> list[str]:
@@ -90,14 +99,11 @@ def used_bones(meshes: Iterable[Mesh], skeleton: Skeleton) -> Bools:
 def selection(mesh: Mesh, skeleton: Skeleton) -> tuple[Bools, Bools, Bools]:
     """The data written for a mesh: (bones with groups, bones with weights, vertices), all bool."""
     bones = skeleton.deform | skeleton.left_out  # else, their old weights would deform the mesh
-    vertices = np.ones(len(mesh.vertices), bool)
     if mesh.locked_bones is not None:
         bones &= ~mesh.locked_bones
-    if mesh.locked_vertices is not None:
-        vertices = ~mesh.locked_vertices
     groups = bones & skeleton.deform
     groups |= followed_by_images(mesh, skeleton, bones)
-    return groups, bones, vertices
+    return groups, bones, ~mesh.vertex_locks
 
 
 def followed_by_images(mesh: Mesh, skeleton: Skeleton, written: Bools) -> Bools:

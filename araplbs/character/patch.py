@@ -25,6 +25,7 @@ from ..base.extent import size_of, triangle_normals, vertex_sums
 from ..model.edits import Edits, Pairs
 from ..model.sparse_weights import make_sparse_weights
 from .mesh import Mesh
+from .problem import plain_geometry
 
 RINGS = 3
 LEAST = 600
@@ -88,11 +89,9 @@ class JoinedMeshes:
     """All meshes in armature space, with coincident vertices merged."""
 
     def __init__(self, meshes: Sequence[Mesh]) -> None:
-        self.points = np.concatenate([m.points for m in meshes])
         self.first = np.cumsum([0] + [len(m.vertices) for m in meshes])
-        triangles = [m.triangles + first for m, first in zip(meshes, self.first[:-1], strict=True)]
-        self.triangles = np.concatenate(triangles).astype(np.int64)
-        edges = np.concatenate([m.edges + k for m, k in zip(meshes, self.first[:-1], strict=True)])
+        self.points, triangles, edges = plain_geometry(meshes).values()
+        self.triangles = triangles.astype(np.int64)
         self.size = size_of(self.points, self.triangles, edges) or 1.0
         cells = np.round(self.points / (SAME_PLACE * self.size))
         _cells, firsts, place = np.unique(cells, axis=0, return_index=True, return_inverse=True)

@@ -36,6 +36,11 @@ def geometry_of(meshes: Sequence[Mesh]) -> dict[str, Array]:
     return join_geometry(meshes, wholes)
 
 
+def plain_geometry(meshes: Sequence[Mesh]) -> dict[str, Array]:
+    """The join_geometry() of meshes, without images."""
+    return join_geometry(meshes, [reflect(m.vertices, m.triangles, m.edges, ()) for m in meshes])
+
+
 def join_geometry(meshes: Sequence[Mesh], wholes: Sequence[Whole]) -> dict[str, Array]:
     """Returns vertices in armature space, triangles and edges of all meshes, including their
     images."""
@@ -279,8 +284,7 @@ class Problem:
             rows.append(image_rows(present, whole, opposite))
             locked = np.zeros(m, bool) if mesh.locked_bones is None else mesh.locked_bones
             bones += [locked, locked[opposite]]
-            locked = np.zeros(n, bool) if mesh.locked_vertices is None else mesh.locked_vertices
-            vertices.append(locked[whole.source])
+            vertices.append(mesh.vertex_locks[whole.source])
             sets.append(2 * index + whole.flipped)
         return {
             "weights": join_sparse_weights(rows),
@@ -335,6 +339,15 @@ class Problem:
                     {"object": name, "count": len(far), "vertex": vertex, "all": len(far) == size}
                 )
         return found
+
+    def by_mesh(self, vertices: Integers) -> list[tuple[int, Integers]]:
+        """Returns [(mesh, vertices in it)] for vertices of the problem. Images count as their
+        sources."""
+        mesh_of = np.searchsorted(self.first, vertices, side="right") - 1
+        return [
+            (mesh, np.unique(self.sources[mesh][vertices[mesh_of == mesh] - self.first[mesh]]))
+            for mesh in np.unique(mesh_of).tolist()
+        ]
 
     def place(self, vertex: Index) -> tuple[str, int]:
         """Returns (name of the mesh, vertex in it) for a vertex of the problem. An image gives the

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..base.arrays import Integers, components
+from ..base.arrays import Integers, components, ranks
 from ..model.edits import Edits
 from ..model.sparse_weights import SparseWeights
-from .mesh import Mesh
+from .mesh import Mesh, places_of
 
 if TYPE_CHECKING:
     from .problem import Problem
@@ -23,14 +23,11 @@ SAME = 1e-3  # weights with smaller differences are equal
 def loose_parts(mesh: Mesh) -> Integers:
     """The number of the loose part of each vertex of a Mesh, (n,). Coincident vertices count as
     one."""
-    order = np.lexsort(mesh.vertices.T[::-1])
-    ordered = mesh.vertices[order]
-    own = np.zeros(len(order), int)
-    own[order[1:]] = np.cumsum((ordered[1:] != ordered[:-1]).any(axis=1))
-    corners = own[mesh.triangles]
-    pairs = [corners[:, :2], corners[:, 1:], own[mesh.edges.reshape(-1, 2)]]
-    label = components(int(own.max(initial=-1)) + 1, np.concatenate(pairs))
-    return np.unique(label[own], return_inverse=True)[1].ravel()
+    places = places_of(mesh.vertices)
+    corners = places[mesh.triangles]
+    pairs = [corners[:, :2], corners[:, 1:], places[mesh.edges.reshape(-1, 2)]]
+    label = components(int(places.max(initial=-1)) + 1, np.concatenate(pairs))
+    return np.unique(label[places], return_inverse=True)[1].ravel()
 
 
 def parts_of_artist(meshes: Sequence[Mesh]) -> list[list[Integers]]:
@@ -86,11 +83,8 @@ def labels(
         for part in [*own.rigid, *(part for part in others if not marked[part].any())]:
             which, vertices = problem.images(mesh, part)
             copies = np.bincount(which, minlength=len(part))
-            number = np.zeros(len(which), np.int32)
-            if (copies == copies[0]).all():  # no vertex is its own image
-                begin = np.cumsum(copies) - copies
-                order = np.argsort(which, kind="stable")
-                number[order] = np.arange(len(which)) - np.repeat(begin, copies)
+            apart = (copies == copies[0]).all()  # no vertex is its own image
+            number = ranks(which) if apart else np.zeros(len(which), np.int64)
             label[vertices] = count + number
             count += int(number.max(initial=0)) + 1
     return label if count else None

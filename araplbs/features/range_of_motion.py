@@ -11,6 +11,7 @@ import numpy as np
 
 from ..base.arrays import Array, Bools, Floats
 from ..base.option_table import OptionTable, option, option_of
+from ..body.acts import between
 from ..body.body import find_body
 from ..body.chains import Tree
 from ..model.options import Options
@@ -78,7 +79,8 @@ def joint_turns(
     found: list[tuple[str, Floats]] = []
     axes = np.eye(4)
     if skeleton.directions == "JOINTS":
-        axes[:3, :3] = _along(rest[:3, :3].T @ (skeleton.tails[bone] - skeleton.heads[bone]))
+        along = rest[:3, :3].T @ (skeleton.tails[bone] - skeleton.heads[bone])
+        axes[:3, :3] = between(np.array([0.0, 1.0, 0.0]), along)
     for axis, usual in enumerate((swing, twist, swing)):
         low, high = skeleton.limits[bone, axis]
         low, high = (-usual, usual) if np.isnan(low) else (low, high)
@@ -87,16 +89,6 @@ def joint_turns(
                 name = f"{skeleton.names[bone]} {'XYZ'[axis]} {math.degrees(angle):+.0f}"
                 found.append((name, axes @ about(axis, float(angle)) @ axes.T))
     return found
-
-
-def _along(way: Floats) -> Floats:
-    """The smallest rotation that maps Y to this direction, (3, 3)."""
-    size = np.linalg.norm(way)
-    y = way / size if size > 0 else np.array([0.0, 1.0, 0.0])
-    if y[1] < -1 + SAME:
-        return np.diag([1.0, -1.0, -1.0])
-    cross = np.array([[0, y[0], 0], [-y[0], 0, -y[2]], [0, y[2], 0]])
-    return np.asarray(np.eye(3) + cross + cross @ cross / (1 + y[1]))
 
 
 def about(axis: int, angle: float) -> Floats:

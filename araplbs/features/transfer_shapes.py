@@ -17,7 +17,7 @@ from ..base.refusal import Refused
 from ..character.mirror_modifier import Reflection, reflect, reflect_moves
 from ..reports.report import names_in_line
 from .transfer.options import NEAR, TransferOptions
-from .transfer.transfer import FEW
+from .transfer.transfer import FEW, few_match
 
 # Shares of the time: the start and duration of each part.
 STAGES = {
@@ -61,16 +61,6 @@ class ShapeOptions(OptionTable):
             ),
         ),
     )
-
-    def arguments(self) -> dict[str, Any]:
-        """Arguments of araplbs.transfer_shapes."""
-        return {
-            "distance": self.distance,
-            "angle": self.angle,
-            "two_sided": self.two_sided,
-            "near": NEAR,
-            "keep_above": self.keep_above,
-        }
 
 
 @dataclass
@@ -158,7 +148,8 @@ def _transfer_to(
             target_edges=mesh.edges,
             threads=threads,
             progress=staged,
-            **options.arguments(),
+            **options.engine_arguments("transfer_shapes"),
+            near=NEAR,
         )
     except ValueError as error:
         raise Refused(
@@ -224,11 +215,7 @@ def shapes_warnings(report: dict[str, Any]) -> list[str]:
     lines = []
     for each in report["objects"]:
         name = each["name"]
-        if each["matched"] < FEW * each["vertices"]:
-            lines.append(
-                f"only {each['matched']} of {each['vertices']} vertices of '{name}' match: is it "
-                "in position on the source? Distance and Angle set which vertices match"
-            )
+        lines += few_match(each, FEW)
         if not each["keys"]:
             lines.append(f"no shape key of '{report['source']}' moves '{name}'")
         if each["locked"]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from ..base.arrays import Array, Bools, Floats, Integers, found_in
-from .group_entries import Entries
+from .group_entries import Entries, runs
 
 VERTICES_A_STEP = 512  # chunks take a few ms
 LEAST_CHANGE = 1 / 1024  # smaller changes are not visible before the end
@@ -66,7 +66,6 @@ def _noted(gone: Integers, keys: Integers, weights: Floats, exact: bool) -> Chun
 
 
 def by_group(keys: Integers, stride: int) -> Iterator[tuple[int, Array]]:
-    """Yields the entries with these keys as (group, vertices), one item for each group."""
+    """The entries with these keys as (group, vertices), one item for each group."""
     vertices, groups = np.divmod(keys, stride)
-    for group in np.unique(groups).tolist():
-        yield group, vertices[groups == group]
+    return runs(groups, vertices)

@@ -2,7 +2,7 @@
 arguments and the solver's keyword arguments are generated."""
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 from ..base.option_table import OptionTable, option, setting
@@ -356,16 +356,6 @@ class Options(OptionTable):
         "border of its region, and negative weights are pulled to zero, as in the 2018 paper",
         paper=True,
     )
-
-    def engine_arguments(self, kind: tuple[str, ...] | str) -> dict[str, Any]:
-        """The keyword arguments for this type of araplbs that depend only on options."""
-        found = {}
-        for each in fields(self):
-            about, value = each.metadata, getattr(self, each.name)
-            if kind in about.get("engine", ()):
-                name = about.get("setting", each.name)
-                found[name] = value.lower() if "choices" in about else value
-        return found
 
     def solver_arguments(self) -> dict[str, Any]:
         """Keyword arguments for araplbs.Solver. Joint limits, animation and symmetry are data and

@@ -27,17 +27,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...base.arrays import Bools, Floats
-from ...base.extent import size_of
 from ...model.sparse_weights import SparseWeights
 from ...skeleton.limb_shift import LimbShift
 from ...skeleton.skeleton import Skeleton, hanging
+from .moved_joints import ends_of, near_joints
 
 MOST_OFF = 2.0  # spreads
 LEAST_OFF = 0.1  # share of the length of the bone; artists place joints with this tolerance
 MOST_OF_LENGTH = 0.6  # share of the joint's bone lengths; rings farther away belong to another part
 MOST_ASIDE = 0.6  # share of the mean direction to the ring; a ring to one side is a flap
 LEAST_SHARED = 1e-3  # share of a bone's weights at all vertices; smaller shares do not form a ring
-SAME_PLACE = 1e-5  # share of the skeleton's size, as in moved_joints.py
 WEIGHTED = 0.5  # share of the vertices; if fewer have weights, the weights are not evidence
 
 
@@ -57,8 +56,8 @@ def shifted_start(
     """The Start in which these limbs lie in their skin; None without limbs that may move. A limb
     with a pinned end stays. pinned, max_shift: as in better_start(); the limit applies to the
     first bone of a limb."""
-    ends, hangs = np.stack([skeleton.heads, skeleton.tails], axis=1), hanging(skeleton.parents)
-    near = SAME_PLACE * size_of(ends.reshape(-1, 3))
+    ends, hangs = ends_of(skeleton).reshape(-1, 2, 3), hanging(skeleton.parents)
+    near = near_joints(skeleton)
     moved, bones = ends.copy(), []
     for bone, shift, _bones in limbs:
         joint = np.linalg.norm(ends - ends[bone, 0], axis=2) <= near
@@ -81,8 +80,7 @@ def better_start(
     pinned (m, 2) bool: ends that stay; max_shift: as in JointOptions."""
     if not rows.count or (rows.sums() > 0).mean() < WEIGHTED:
         return None
-    ends = np.stack([skeleton.heads, skeleton.tails], axis=1)
-    near = SAME_PLACE * size_of(ends.reshape(-1, 3))
+    ends, near = ends_of(skeleton).reshape(-1, 2, 3), near_joints(skeleton)
     found = sorted(_contradicted(skeleton, points, rows), reverse=True)
     moved, bones = ends.copy(), []
     for _off, bone, along in found:
@@ -106,7 +104,7 @@ def _contradicted(
     """Returns (deviation in spreads, bone, distance along the bone) for each bone head that the
     weights contradict."""
     vertices, found = rows.vertices, []
-    near = SAME_PLACE * size_of(np.concatenate([skeleton.heads, skeleton.tails]))
+    near = near_joints(skeleton)
     lengths = np.linalg.norm(skeleton.tails - skeleton.heads, axis=1)
     for bone in np.flatnonzero(skeleton.deform).tolist():
         parent = int(skeleton.parents[bone])

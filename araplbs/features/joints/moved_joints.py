@@ -20,30 +20,34 @@ def ends_of(skeleton: Skeleton) -> Floats:
     return np.stack([skeleton.heads, skeleton.tails], axis=1).reshape(-1, 3)
 
 
-def _near(skeleton: Skeleton) -> float:
+def near_joints(skeleton: Skeleton) -> float:
     """The distance below which ends coincide."""
     return SAME_PLACE * size_of(ends_of(skeleton))
 
 
 def _together(skeleton: Skeleton, ends: Floats) -> Iterator[Bools]:
     """For each bone end, a bool array that marks the ends at the same position."""
-    near = _near(skeleton)
+    near = near_joints(skeleton)
     for end in ends_of(skeleton):
         yield np.linalg.norm(ends - end, axis=1) <= near
+
+
+def _ends_at(skeleton: Skeleton, joints: Floats) -> Bools:
+    """Returns (m, 2) bool: the ends of bones at one of these joints (k, 3)."""
+    found = [bool(same.any()) for same in _together(skeleton, joints)]
+    return np.array(found).reshape(-1, 2)
 
 
 def at_same_places(skeleton: Skeleton, heads: ArrayLike, tails: ArrayLike) -> bool:
     """Whether the skeleton's bones are at these positions, up to the rounding in Edit mode."""
     here, drawn = np.stack([heads, tails], axis=1).reshape(-1, 3), skeleton.as_drawn
-    return bool(np.abs(here - ends_of(drawn)).max() <= _near(drawn))
+    return bool(np.abs(here - ends_of(drawn)).max() <= near_joints(drawn))
 
 
 def pinned_ends(skeleton: Skeleton, locks: Bools) -> Bools:
     """Returns (m, 2) bool: the ends that must not move because the end itself or a coincident one
     is locked. locks: (m, 2)."""
-    locked = ends_of(skeleton)[locks.reshape(-1)]
-    pinned = [bool(same.any()) for same in _together(skeleton, locked)]
-    return np.array(pinned).reshape(-1, 2)
+    return _ends_at(skeleton, ends_of(skeleton)[locks.reshape(-1)])
 
 
 def moved_skeleton(skeleton: Skeleton, heads: Floats, tails: Floats) -> Skeleton:
@@ -113,9 +117,7 @@ def _turned_tails(skeleton: Skeleton, heads: Floats, tails: Floats) -> Floats:
     heads, tails: the ends that were found."""
     drawn = skeleton.drawn_tails - skeleton.heads
     result = heads + drawn
-    joints = skeleton.heads[skeleton.deform]
-    ends = _together(skeleton, joints)
-    at_joint = np.array([bool(same.any()) for same in ends]).reshape(-1, 2)[:, 1]
+    at_joint = _ends_at(skeleton, skeleton.heads[skeleton.deform])[:, 1]
     length = np.linalg.norm(drawn, axis=1)
     for bone in np.flatnonzero(at_joint & skeleton.deform).tolist():
         along = tails[bone] - heads[bone]
@@ -141,6 +143,4 @@ def moved_bones(before: Skeleton, after: Skeleton) -> Bools:
 
 def only_heads_of(skeleton: Skeleton, bones: Bools) -> Bools:
     """Returns (m, 2) bool: the bone ends that follow the heads of these bones (m,)."""
-    chosen = skeleton.heads[bones]
-    free = [bool(same.any()) for same in _together(skeleton, chosen)]
-    return np.array(free).reshape(-1, 2)
+    return _ends_at(skeleton, skeleton.heads[bones])

@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...base.arrays import Bools, Floats
-from ...model.sparse_weights import SparseWeights, dense_of
+from ...model.sparse_weights import SparseWeights
 from ...skeleton.skeleton import Skeleton
-from .reduce_bones import ReduceBonesOptions, choose, ends_and_twists
+from .reduce_bones import ReduceBonesOptions, choose, dense_shares, ends_and_twists
 
 FEWEST = 2  # number of remaining bones, see ReduceBonesOptions.count
 
@@ -54,9 +54,7 @@ def removal_order(
     unused: Bools,
 ) -> Order:
     """The order in which choose() would remove bones, for any number of bones and any choice."""
-    dense = dense_of(rows, len(skeleton.names))
-    sums = dense.sum(1, keepdims=True)
-    dense = dense / np.where(sums > 0, sums, 1)
+    dense = dense_shares(rows, len(skeleton.names))
     flagged = int(np.count_nonzero(skeleton.deform | unused))
     idle: list[int] = []
     groups: list[list[int]] = []

@@ -126,9 +126,7 @@ def reduce_bones(
     """
     start, progress = time.perf_counter(), Progress.of(progress)
     m = len(skeleton.names)
-    dense = dense_of(rows, m)
-    sums = dense.sum(1, keepdims=True)
-    dense = dense / np.where(sums > 0, sums, 1)
+    dense = dense_shares(rows, m)
     size = size_of(vertices, triangles)
     frames = np.stack([blend_dense(vertices, dense, pose) for pose in transforms])
     unused = np.zeros(m, bool) if unused is None else unused
@@ -184,6 +182,13 @@ def reduce_bones(
     )
 
 
+def dense_shares(rows: SparseWeights, bones: int) -> Floats:
+    """The weights as a dense array (n, bones), with sum 1 at each vertex that has any."""
+    dense = dense_of(rows, bones)
+    sums = dense.sum(1, keepdims=True)
+    return np.asarray(dense / np.where(sums > 0, sums, 1))
+
+
 def choose(
     vertices: Floats,
     dense: Floats,
@@ -198,33 +203,8 @@ def choose(
     Only as many unused bones are removed as necessary, beginning at the ends of chains. Both bones
     of a pair are removed, even if one would suffice. The cost is O(bones^2 * (poses + removed
     bones)). Raises Refused if no bone would be removed, or none would remain."""
-    names, weights = skeleton.names, dense.copy()
-    stay = skeleton.deform.copy()
-    if options.which == "COUNT":
-        may, least = stay.copy(), options.stays
-    else:
-        may = (
-            wanted if options.which == "SELECTED" and wanted is not None else ends_and_twists(names)
-        )
-        may, least = may & stay, 1
-    if not may.any():
-        raise NothingToRemove(
-            "No deform bone is selected"
-            if options.which == "SELECTED"
-            else "No deform bone is named as an end or twist bone"
-        )
-    idle: list[int] = []
-    if options.which == "COUNT":
-        flagged = stay if unused is None else stay | unused
-        count = int(np.count_nonzero(flagged))
-        if count <= least:
-            raise NothingToRemove(
-                f"There are {count} deform bones, no more than the {least} that should remain"
-            )
-        idle = _from_the_ends(flagged & ~stay, skeleton.parents)[: count - least]
-        least -= int(np.count_nonzero(flagged & ~stay)) - len(idle)
-    if may.sum() >= stay.sum() and options.which != "COUNT":
-        raise Refused("All deform bones would be removed: leave at least one")
+    weights, stay = dense.copy(), skeleton.deform.copy()
+    may, least, idle = _asked_for(skeleton, options, wanted, unused)
     center = vertices.mean(0)
     points = np.hstack([vertices - center, np.ones((len(vertices), 1))])
     products = _products(transforms, center)
@@ -253,6 +233,35 @@ def choose(
         off = np.linalg.norm(skeleton.heads[staying] - skeleton.heads[bone], axis=1)
         replaced_by[bone], gone[bone] = int(staying[off.argmin()]), True
     return gone, replaced_by
+
+
+def _asked_for(
+    skeleton: Skeleton, options: ReduceBonesOptions, wanted: Bools | None, unused: Bools | None
+) -> tuple[Bools, int, list[int]]:
+    """Returns ((m,) bool: deform bones that may be removed, how many deform bones remain at least,
+    unused bones to remove). Raises Refused as choose() does."""
+    stay, names, may = skeleton.deform, skeleton.names, skeleton.deform.copy()
+    if options.which != "COUNT":
+        is_selected = wanted if options.which == "SELECTED" else None
+        may &= ends_and_twists(names) if is_selected is None else is_selected
+    if not may.any():
+        raise NothingToRemove(
+            "No deform bone is selected"
+            if options.which == "SELECTED"
+            else "No deform bone is named as an end or twist bone"
+        )
+    if options.which != "COUNT":
+        if (may == stay).all():
+            raise Refused("All deform bones would be removed: leave at least one")
+        return may, 1, []
+    others = np.zeros(len(names), bool) if unused is None else unused & ~stay
+    count, least = int(np.count_nonzero(stay | others)), options.stays
+    if count <= least:
+        raise NothingToRemove(
+            f"There are {count} deform bones, no more than the {least} that should remain"
+        )
+    idle = _from_the_ends(others, skeleton.parents)[: count - least]
+    return may, least - (int(np.count_nonzero(others)) - len(idle)), idle
 
 
 def _from_the_ends(bones: Bools, parents: Integers) -> list[int]:

@@ -51,13 +51,8 @@ class Regions:
         self.threads = threads
         self.whole = JoinedMeshes(meshes)
         self.first = self.whole.first
-        locked = [
-            np.full(len(mesh.vertices), bool(why))
-            if mesh.locked_vertices is None
-            else mesh.locked_vertices | bool(why)
-            for mesh, why in zip(meshes, refusals, strict=True)
-        ]
-        self.open = ~np.concatenate(locked)
+        whys = zip(meshes, refusals, strict=True)
+        self.open = ~np.concatenate([mesh.vertex_locks | bool(why) for mesh, why in whys])
         self.weights = join_sparse_weights([mesh.weights for mesh in meshes])
 
     @cached_property

@@ -393,8 +393,8 @@ class _Repair:
         return severities
 
     def _meet(self, first: Finding, second: Finding, region: Bools) -> bool:
-        """Whether two findings of a kind are at roughly the same place; at: vertices of the other
-        finding."""
+        """Whether two findings of a kind are at roughly the same place. region: the vertices of the
+        second one."""
         if first.mesh != second.mesh:
             return False
         if not len(first.vertices) or not len(second.vertices):

@@ -9,14 +9,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...base.arrays import Bools, Floats, Integers
+from ...base.arrays import Floats, Integers
 from ...base.engine import engine
 from ...base.extent import size_of
 from ...base.option_table import OptionTable, option, option_of
 from ...base.progress import Listener, Progress
 from ...base.refusal import Refused
 from ...character.mesh import Mesh
-from ...model.sparse_weights import SparseWeights, make_sparse_weights
+from ...character.problem import plain_geometry
+from ...model.sparse_weights import SparseWeights, all_entries
 from ...reports.report import names_in_line
 from ...skeleton.skeleton import Skeleton
 from ..transfer.options import TransferOptions
@@ -28,6 +29,7 @@ NEAR = 1e-3  # share of the kept mesh's size; vertices this close match in any d
 COVERED, COVERED_WITHIN = 0.5, 5e-3
 SAME_PLACE = 1e-3  # share of the skeleton size; a bone within this distance is the same, renamed
 LEAST = 1e-6  # smaller weights are rounding errors
+NEARLY_ALL_LOST = 0.1  # of the weight of a vertex, the share of bones that still exist
 FILE = option(
     "",
     "File",
@@ -110,10 +112,8 @@ def _restore(
     threads: int,
     progress: Progress,
 ) -> Restored:
-    mesh, points = now.mesh, now.mesh.points
-    triangles = mesh.triangles
-    if np.linalg.det(mesh.matrix[:3, :3]) < 0:  # a mirroring scale turns the faces inside out
-        triangles = triangles[:, ::-1]
+    mesh = now.mesh
+    points, triangles, edges = plain_geometry([mesh]).values()
     chosen = sources_of(kept, mesh.name, points, triangles, threads)
     given = _Joined(chosen, skeleton)
     scale, rows = given.columns()
@@ -124,11 +124,10 @@ def _restore(
             tuple(rows),
             points,
             triangles,
-            target_edges=mesh.edges,
+            target_edges=edges,
             threads=threads,
             progress=progress.part(0, 1),
-            distance=options.distance,
-            angle=options.angle,
+            **options.engine_arguments("match_surfaces"),
             near=NEAR,
         )
     except ValueError as error:
@@ -196,25 +195,23 @@ class _Joined:
         place = {name: k for k, name in enumerate(groups)}
         first, parts, triangles, lost = 0, [], [], []
         self.most = 1
-        for each in kept:
-            here = [place.get(self.renamed.get(name, name), -1) for name in each.groups]
-            group = np.array([*here, -1])[each.rows.bones]
-            lost.append(_lost(each, group))
-            stays = group >= 0
-            vertices = each.rows.vertices
-            share = _scaled(each, group)[vertices]
-            of_bone = each.of_bones[each.rows.bones] if each.groups else np.zeros(0, bool)
-            weights = np.where(of_bone, each.rows.weights * share, each.rows.weights)
-            parts.append((vertices[stays] + first, group[stays], weights[stays]))
-            counted = of_bone & stays & (each.rows.weights > 0)
-            counts = np.bincount(vertices[counted], minlength=1)
-            self.most = max(self.most, int(counts.max(initial=0)))
-            triangles.append(each.triangles + first)
-            first += len(each.vertices)
-        self.vertices = np.concatenate([each.vertices for each in kept])
-        self.rows = make_sparse_weights(
-            first, *(np.concatenate(each) for each in zip(*parts, strict=True))
-        )
+        for mesh in kept:
+            here = [place.get(self.renamed.get(name, name), -1) for name in mesh.groups]
+            vertices, bones, weights = mesh.rows.columns
+            group, of_bone = np.array([*here, -1])[bones], mesh.of_bones[bones]
+            stays, count = group >= 0, len(mesh.vertices)
+            before = _sums(vertices, weights * of_bone, count)
+            after = _sums(vertices, weights * (of_bone & stays), count)
+            lost.append((after < NEARLY_ALL_LOST * before) & (before > 0))
+            share = np.divide(before, after, out=np.ones(count), where=after > 0)[vertices]
+            scaled = np.where(of_bone, weights * share, weights)  # for the lost bones
+            parts.append((vertices[stays] + first, group[stays], scaled[stays]))
+            counts = np.bincount(vertices[of_bone & stays & (weights > 0)], minlength=1)
+            self.most = max(self.most, int(counts.max()))
+            triangles.append(mesh.triangles + first)
+            first += count
+        self.vertices = np.concatenate([mesh.vertices for mesh in kept])
+        self.rows = all_entries(first, *parts)
         joined = np.concatenate(triangles)
         self.triangles = joined[~np.concatenate(lost)[joined].any(1)]
         if not len(self.triangles):
@@ -224,28 +221,19 @@ class _Joined:
     def columns(self) -> tuple[float, SparseWeights]:
         """Returns (scale, rows that sum to 1). The columns of the rows are the groups, the edits,
         and the remainder, as shares of the scale."""
-        vertices, columns, values = [self.rows.vertices], [self.rows.bones], [self.rows.weights]
-        next_column = len(self.groups)
+        parts, next_column, count = [self.rows.columns], len(self.groups), len(self.vertices)
         for first, edit in self._edits():
-            for column in _columns_of(edit):
-                where = np.flatnonzero(column)
-                vertices.append(where + first)
-                columns.append(np.full(len(where), next_column))
-                values.append(column[where])
+            for values in _columns_of(edit):
+                where = np.flatnonzero(values)
+                parts.append((where + first, np.full(len(where), next_column), values[where]))
                 next_column += 1
-        vertex, count = np.concatenate(vertices), len(self.vertices)
-        value = np.concatenate(values)
-        sums = np.bincount(vertex, value, count)
-        scale = 2.0 ** np.ceil(
-            np.log2(max(sums.max(initial=0), 1))
-        )  # a power of 2, so weights keep their bits
-        rest = 1 - sums / scale
-        return float(scale), make_sparse_weights(
-            count,
-            np.append(vertex, np.arange(count)),
-            np.append(np.concatenate(columns), np.full(count, next_column)),
-            np.append(value / scale, np.maximum(rest, 0)),
-        )
+        given = all_entries(count, *parts)
+        sums = given.sums()
+        # a power of 2, so weights keep their bits
+        scale = float(2.0 ** np.ceil(np.log2(max(sums.max(initial=0), 1))))
+        given = given._replace(weights=given.weights / scale)
+        rest = np.arange(count), np.full(count, next_column), np.maximum(1 - sums / scale, 0)
+        return scale, all_entries(count, given.columns, rest)
 
     def _edits(self) -> list[tuple[int, KeptEdit]]:
         """Returns [(first vertex, edit)] for edits whose bones still exist."""
@@ -299,23 +287,6 @@ def _values_of(kind: str, columns: list[Floats]) -> Floats:
     if len(columns) == 1:
         return here.astype(np.float64)
     return np.where(here, columns[1] / np.where(here, columns[0], 1), 0)
-
-
-def _lost(each: Kept, group: Integers) -> Bools:
-    """Returns (n,) bool: the vertices that have lost all or nearly all of their bones."""
-    return (_bone_sums(each, group >= 0) < 0.1 * _bone_sums(each)) & (_bone_sums(each) > 0)
-
-
-def _scaled(each: Kept, group: Integers) -> Floats:
-    """The factor by which the remaining bones compensate for removed ones, (n,)."""
-    before, after = _bone_sums(each), _bone_sums(each, group >= 0)
-    return np.where(after > 0, before / np.where(after > 0, after, 1), 1)
-
-
-def _bone_sums(each: Kept, which: Bools | bool = True) -> Floats:
-    of_bone = each.of_bones[each.rows.bones] if each.groups else np.zeros(0, bool)
-    weights = each.rows.weights * (of_bone & which)
-    return _sums(each.rows.vertices, weights, len(each.vertices))
 
 
 def _sums(vertices: Integers, weights: Floats, count: int) -> Floats:

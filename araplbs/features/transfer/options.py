@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 from ...base.option_table import OptionTable, option, option_of, setting
 from ...model.options import Options
@@ -93,15 +92,6 @@ class TransferOptions(OptionTable):
     )
     max_influences: int = option_of(Options, "max_influences")
     iterations: int = option_of(Options, "iterations")
-
-    def match_arguments(self) -> dict[str, Any]:
-        """Arguments of araplbs.match_surfaces."""
-        return {
-            "distance": self.distance,
-            "angle": self.angle,
-            "two_sided": self.two_sided,
-            "near": NEAR,
-        }
 
     def refining(self) -> Options:
         """The Options of the refinement, without widening, because the interpolated regions are

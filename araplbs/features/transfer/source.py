@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...base.arrays import Bools, Floats, Integers
+from ...base.arrays import Bools, Floats
 from ...base.engine import engine
 from ...base.extent import size_of
 from ...base.refusal import Refused
 from ...character.mesh import Mesh
 from ...character.mirror_modifier import image_rows, reflect
-from ...character.problem import join_geometry
+from ...character.problem import join_geometry, plain_geometry
 from ...model.sparse_weights import join_sparse_weights
 from ...reports.report import names_in_line
 from ...skeleton.skeleton import Skeleton
-from .options import TransferOptions
+from .options import NEAR, TransferOptions
 
 
 class Source:
@@ -52,14 +52,8 @@ class Source:
         return engine.match_surfaces(
             self.vertices,
             self.triangles,
-            *target_arrays(mesh)[:2],
+            *list(plain_geometry([mesh]).values())[:2],
             threads=threads,
-            **options.match_arguments(),
+            **options.engine_arguments("match_surfaces"),
+            near=NEAR,
         )
-
-
-def target_arrays(mesh: Mesh) -> tuple[Floats, Integers, Integers]:
-    """Returns (vertices in armature space, triangles, edges)."""
-    whole = reflect(mesh.vertices, mesh.triangles, mesh.edges, ())
-    geometry = join_geometry([mesh], [whole])
-    return geometry["vertices"], geometry["triangles"], geometry["edges"]

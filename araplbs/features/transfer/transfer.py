@@ -16,15 +16,15 @@ from ...base.progress import Listener, Progress, SolverProgress
 from ...base.refusal import Refused
 from ...base.sentence import Sentence, joined
 from ...character.mesh import Mesh, places_of
-from ...character.problem import Problem
+from ...character.problem import Problem, plain_geometry
 from ...model.edits import Pairs
 from ...model.sparse_weights import SparseWeights, dense_of, sparse_of
 from ...reports.report import names_in_line
 from ...skeleton.skeleton import Skeleton
 from ...solvers.solve import iterate_to_end
 from .clearance import Guard
-from .options import TransferOptions
-from .source import Source, target_arrays
+from .options import NEAR, TransferOptions
+from .source import Source
 
 # Share of the size of the source: matched vertices within this distance that face the same
 # direction keep the source's weights in a refinement.
@@ -114,7 +114,7 @@ def _matched(
     source: Source, mesh: Mesh, options: TransferOptions, threads: int, progress: Progress
 ) -> tuple[Any, Bools, Floats, Floats]:
     """The result of araplbs.transfer_weights."""
-    vertices, triangles, edges = target_arrays(mesh)
+    vertices, triangles, edges = plain_geometry([mesh]).values()
     try:
         return engine.transfer_weights(
             source.vertices,
@@ -126,7 +126,8 @@ def _matched(
             max_influences=options.max_influences,
             threads=threads,
             progress=progress,
-            **options.match_arguments(),
+            **options.engine_arguments("match_surfaces"),
+            near=NEAR,
         )
     except ValueError as error:
         raise Refused(f"'{mesh.name}' cannot take weights from {source.label}: {error}") from None
@@ -259,7 +260,7 @@ def _refine(
     own = mesh.edits
     pairs = Pairs(rows.vertices[wishes], rows.bones[wishes], rows.weights[wishes])
     edits = replace(own, constraints=own.constraints + pairs)
-    locks = locked if mesh.locked_vertices is None else locked | mesh.locked_vertices
+    locks = locked | mesh.vertex_locks
     meant = replace(mesh, weights=rows, edits=edits, locked_vertices=locks)
     problem = Problem([meant], skeleton, start="PRESENT")
     progress = SolverProgress(progress)
@@ -313,9 +314,14 @@ def transfer_summary(report: dict[str, Any]) -> str:
 
 def transfer_warnings(report: dict[str, Any]) -> list[str]:
     """Lines about places that a rigger should check."""
-    return [
-        f"only {each['matched']} of {each['vertices']} vertices of '{each['name']}' match: is it "
-        "in position on the source? Distance and Angle set which vertices match"
-        for each in report["objects"]
-        if each["matched"] < LEAST * each["vertices"]
-    ]
+    return [line for each in report["objects"] for line in few_match(each, LEAST)]
+
+
+def few_match(mesh: dict[str, Any], least: float) -> list[str]:
+    """The line about a mesh of a report if less than this share of its vertices match."""
+    count, matched = mesh["vertices"], mesh["matched"]
+    line = (
+        f"only {matched} of {count} vertices of '{mesh['name']}' match: is it in position on the "
+        "source? Distance and Angle set which vertices match"
+    )
+    return [line] if matched < least * count else []
