@@ -38,7 +38,7 @@ from .last_lines import stretch_of
 MUCH, MUCH_ASIDE = 0.6, 0.33  # excessive stretch, and the limit if tails miss the joints
 MUCH_TORN, SOME_TORN = 1.5, 2  # limit with this many bones that random poses tear off
 HELD_AT_A_PRICE, IN_VAIN = 0.03, 0.01  # shares of the energy; second: bone still hardly moves
-DEAF, OF_BONES = 4, 0.12  # bones that hardly move skin: minimum number and share
+UNRESPONSIVE, OF_BONES = 4, 0.12  # bones that hardly move skin: minimum number and share
 USUAL_SWING = 1.05  # radians: larger poses stretch more, so no doubt is raised
 BY_ROLE = {  # reasons for excluding a bone that need no second check
     each
@@ -84,102 +84,100 @@ def doubt_about(report: dict[str, Any]) -> Doubt | None:
     return _high_stretch(report, stretch, cause)
 
 
+class _Cause(NamedTuple):
+    """Texts of a Doubt about high stretch. one, several: how many bones or parts are concerned,
+    {which} in the other texts. {much}: the sentence about the stretch."""
+
+    note: str
+    line: str
+    why: str
+    remedy: str = ""
+    one: str = ""
+    several: str = ""
+
+
+ASIDE = _Cause(
+    "High stretch: tails miss the joints",
+    "{much}. Bone tails miss their joints, as is common after an import: set Bone Directions to "
+    "Joints",
+    "Importers often leave tails that point sideways",
+    JOINTS,
+)
+READ = _Cause(
+    "High stretch: bones read from joints",
+    "{much}. The bones were read from their joints: if their tails are correct, set Bone "
+    "Directions to Tails",
+    "Their tails may have been correct",
+    TAILS,
+)
+LOOSE = _Cause(
+    "High stretch: {which}",
+    "{much}. Most of it is in loose parts: {which}. Make them rigid if they should keep their "
+    "shape, such as props",
+    "Several bones move a part that is not connected to the rest",
+    RIGID,
+    "1 loose part stretches",
+    "{count} loose parts stretch",
+)
+TORN = _Cause(
+    "High stretch: {which} to the wrong bone",
+    "{much}. {which} to a bone away from the joint, so poses tear the skin there: {torn}. Use the "
+    "bone at the joint as the parent",
+    "Poses tear the skin at their joint",
+    PARENT,
+    "1 bone is parented",
+    "{count} bones are parented",
+)
+EXCLUDED = _Cause(
+    "High stretch: {which} left out",
+    "{much}. {which} treated as controls and left out: if this is wrong, set Control Bones to "
+    "Include",
+    "They may not be control bones",
+    CONTROL,
+    "1 bone was",
+    "{count} bones were",
+)
+IDLE = _Cause(
+    "High stretch: {which} nothing",
+    "{much}. {which} nothing although there is skin nearby: check the bones against the mesh",
+    "They may lie outside their part",
+    BONES,
+    "1 bone moves",
+    "{count} bones move",
+)
+UNKNOWN = _Cause(
+    "High stretch: check the joints",
+    "{much}. The most likely cause is a joint outside the part that it bends: check the bones "
+    "against the mesh",
+    "A joint may lie outside its part",
+)
+
+
 def _high_stretch(report: dict[str, Any], stretch: float, cause: dict[str, Any]) -> Doubt:
     """The Doubt about high stretch. cause: the entry "stretched" of the report."""
-    much = Sentence(
-        "The surface stretches by {value} % in poses, far more than with good weights",
-        value=f"{100 * stretch:.0f}",
-    )
-    if report.get("tails_aside"):
-        return Doubt(
-            Sentence("High stretch: tails miss the joints"),
-            Sentence(
-                "{much}. Bone tails miss their joints, as is common after an import: set Bone "
-                "Directions to Joints",
-                much=much,
-            ),
-            Sentence("Importers often leave tails that point sideways"),
-            JOINTS,
-        )
-    if report.get("bone_directions", TAILS) != TAILS:
-        return Doubt(
-            Sentence("High stretch: bones read from joints"),
-            Sentence(
-                "{much}. The bones were read from their joints: if their tails are correct, set "
-                "Bone Directions to Tails",
-                much=much,
-            ),
-            Sentence("Their tails may have been correct"),
-            TAILS,
-        )
-    if cause["parts"]:
-        places = tuple((part["object"], part["vertex"]) for part in cause["parts"])
-        count = counted(len(places), "1 loose part stretches", "{count} loose parts stretch")
-        return Doubt(
-            Sentence("High stretch: {which}", which=count),
-            Sentence(
-                "{much}. Most of it is in loose parts: {which}. Make them rigid if they should "
-                "keep their shape, such as props",
-                much=much,
-                which=count,
-            ),
-            Sentence("Several bones move a part that is not connected to the rest"),
-            RIGID,
-            places=places,
-        )
-    torn = tuple(cause["torn_off"])
-    if torn:
-        count = counted(len(torn), "1 bone is parented", "{count} bones are parented")
-        return Doubt(
-            Sentence("High stretch: {which} to the wrong bone", which=count),
-            Sentence(
-                "{much}. {which} to a bone away from the joint, so poses tear the skin there: "
-                "{torn}. Use the bone at the joint as the parent",
-                much=much,
-                which=count,
-                torn=names_in_line(torn),
-            ),
-            Sentence("Poses tear the skin at their joint"),
-            PARENT,
-            torn,
-        )
+    value = f"{100 * stretch:.0f}"
+    line = "The surface stretches by {value} % in poses, far more than with good weights"
+    torn, idle = tuple(cause["torn_off"]), tuple(report["idle_in_skin"])
+    places = tuple((part["object"], part["vertex"]) for part in cause["parts"])
     excluded = [bone for bone, why in report["control_bones"].items() if why not in BY_ROLE]
-    if excluded:
-        count = counted(len(excluded), "1 bone was", "{count} bones were")
-        return Doubt(
-            Sentence("High stretch: {which} left out", which=count),
-            Sentence(
-                "{much}. {which} treated as controls and left out: if this is wrong, set "
-                "Control Bones to Include",
-                much=much,
-                which=count,
-            ),
-            Sentence("They may not be control bones"),
-            CONTROL,
-        )
-    idle_bones = tuple(report["idle_in_skin"])
-    if idle_bones:
-        count = counted(len(idle_bones), "1 bone moves", "{count} bones move")
-        return Doubt(
-            Sentence("High stretch: {which} nothing", which=count),
-            Sentence(
-                "{much}. {which} nothing although there is skin nearby: check the bones "
-                "against the mesh",
-                much=much,
-                which=count,
-            ),
-            Sentence("They may lie outside their part"),
-            BONES,
-            idle_bones,
-        )
+    if report.get("tails_aside"):
+        texts = ASIDE
+    elif report.get("bone_directions", TAILS) != TAILS:
+        texts = READ
+    else:
+        found = ((LOOSE, places), (TORN, torn), (EXCLUDED, excluded), (IDLE, idle))
+        texts = next((texts for texts, things in found if things), UNKNOWN)
+    bones = {PARENT: torn, BONES: idle}.get(texts.remedy, ())
+    things = {RIGID: places, CONTROL: excluded}.get(texts.remedy, bones)
+    which = counted(len(things), texts.one, texts.several)
+    much = Sentence(line, value=value)
     return Doubt(
-        Sentence("High stretch: check the joints"),
-        Sentence(
-            "{much}. The most likely cause is a joint outside the part that it bends: check the "
-            "bones against the mesh",
-            much=much,
-        ),
-        Sentence("A joint may lie outside its part"),
+        Sentence(texts.note, which=which),
+        Sentence(texts.line, much=much, which=which, torn=names_in_line(torn)),
+        Sentence(texts.why),
+        texts.remedy,
+        bones,
+        places if texts is LOOSE else (),
     )
 
 
@@ -253,10 +251,10 @@ def _held(report: dict[str, Any]) -> Doubt | None:
     if report.get("parts") == 1:
         held = ()
     if cost <= HELD_AT_A_PRICE:
-        deaf = set(report.get("deaf_bones", ()))
-        held = tuple(bone for bone in held if cost > IN_VAIN and bone in deaf)
+        unresponsive = set(report.get("deaf_bones", ()))
+        held = tuple(bone for bone in held if cost > IN_VAIN and bone in unresponsive)
     if not held:
-        return _deaf(report)
+        return _unresponsive(report)
     count = counted(len(held), "1 bone shares", "{count} bones share")
     return Doubt(
         Sentence("{which} skin with others", which=count),
@@ -273,23 +271,23 @@ def _held(report: dict[str, Any]) -> Doubt | None:
     )
 
 
-def _deaf(report: dict[str, Any]) -> Doubt | None:
+def _unresponsive(report: dict[str, Any]) -> Doubt | None:
     """The Doubt about bones that hardly move their skin, if there are many."""
-    deaf, count = tuple(report.get("deaf_bones", ())), report.get("deforming_bones", 0)
-    if len(deaf) < DEAF or not len(deaf) > OF_BONES * count:
+    bones, count = tuple(report.get("deaf_bones", ())), report.get("deforming_bones", 0)
+    if len(bones) < UNRESPONSIVE or not len(bones) > OF_BONES * count:
         return None
-    text = Sentence("{deaf} of {count} bones hardly move their skin", deaf=len(deaf), count=count)
+    text = Sentence("{deaf} of {count} bones hardly move their skin", deaf=len(bones), count=count)
     return Doubt(
         text,
         Sentence(
             "{many}: {bones}. Most likely, other bones move the parts around them: check the "
             "bone positions, or make loose parts rigid on the bones that should move them",
             many=text,
-            bones=names_in_line(deaf),
+            bones=names_in_line(bones),
         ),
         Sentence("Other bones may move the parts around them"),
         BONES,
-        deaf,
+        bones,
     )
 
 

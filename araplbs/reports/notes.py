@@ -43,7 +43,7 @@ class Note(NamedTuple):
 def result_notes(
     report: dict[str, Any],
     locked_groups: int = 0,
-    deaf: Sequence[str] = (),
+    unresponsive: Sequence[str] = (),
     leaving: Sequence[tuple[str, int]] = (),
     lost: Sequence[str] = (),
     had_skin: Sequence[str] = (),
@@ -52,13 +52,13 @@ def result_notes(
     fit_better: Sequence[str] = (),
     twist_gain: float | None = None,
 ) -> list[Note]:
-    """The Notes for a report of weights, the most urgent first. deaf: names of bones that hardly
-    move the skin around them; leaving: (object, vertex) of loose parts that leave the surface they
-    sit on; lost: names of bones that no longer move their earlier skin; had_skin: names of excluded
-    bones that had skin, if this was checked; reaching: (bone, bone whose skin it moves now);
-    over: (bone, bone that the skin belongs to that it moves); fit_better: those of the lost bones
-    whose former skin stretches less now; twist_gain: the share of stretch that twist bones would
-    remove."""
+    """The Notes for a report of weights, the most urgent first. unresponsive: names of bones that
+    hardly move the skin around them; leaving: (object, vertex) of loose parts that leave the
+    surface they sit on; lost: names of bones that no longer move their earlier skin; had_skin:
+    names of excluded bones that had skin, if this was checked; reaching: (bone, bone whose skin it
+    moves now); over: (bone, bone that the skin belongs to that it moves); fit_better: those of the
+    lost bones whose former skin stretches less now; twist_gain: the share of stretch that twist
+    bones would remove."""
     left_out = [bone for bone in report["control_bones"] if bone not in (*lost, *had_skin)]
     end_names = set(report.get("chain_ends", ()))
     bare = [bone for bone in bare_bones(report) if bone not in lost]
@@ -66,21 +66,19 @@ def result_notes(
     notes = [
         _doubt(report),
         *_lost(report, lost, fit_better),
-        _counted(
+        _of_bones(
             bare,
             "bone without skin",
             "bones without skin",
             urgent=True,
-            bones=tuple(bare),
             remedy=read_again,
             why=Sentence("Other bones are nearer"),
         ),
-        _counted(
-            deaf,
+        _of_bones(
+            unresponsive,
             "bone hardly moves its skin",
             "bones hardly move their skin",
             urgent=True,
-            bones=tuple(deaf),
             remedy=read_again,
             why=Sentence("Other bones move most of the skin"),
         ),
@@ -99,11 +97,10 @@ def result_notes(
         _parts(report, rigid=False, text=("part beyond all bones", "parts beyond all bones")),
         _parts(report, rigid=True, text=("part on one bone", "parts on one bone")),
         _above(report),
-        _counted(
+        _of_bones(
             had_skin,
             "left-out bone had skin",
             "left-out bones had skin",
-            bones=tuple(had_skin),
             remedy=CONTROL,
             why=Sentence("Child bones now move this skin"),
         ),
@@ -170,12 +167,16 @@ def bare_bones(report: dict[str, Any]) -> list[str]:
 
 
 def _counted(things: Collection[Any], one: str, several: str, **more: Any) -> Note | None:
-    """The names of bones, or their number."""
+    """The number of things."""
     count = len(things)
     text = joined([str(count), Sentence(one if count == 1 else several)], " ")
-    if more.get("bones"):
-        text = joined([text, names_in_line(more["bones"])], ": ")
     return Note(text, **more) if count else None
+
+
+def _of_bones(bones: Sequence[str], one: str, several: str, **more: Any) -> Note | None:
+    """The number of bones and their names."""
+    note = _counted(bones, one, several, bones=tuple(bones), **more)
+    return note and note._replace(text=joined([note.text, names_in_line(bones)], ": "))
 
 
 def _lost(
@@ -186,14 +187,14 @@ def _lost(
     bones = tuple(bone for bone in lost if bone not in excluded)
     one, several = "left-out bone has lost its skin", "left-out bones have lost their skin"
     why = Sentence("Treated as control bones")
-    yield _counted(excluded, one, several, urgent=True, bones=excluded, remedy=CONTROL, why=why)
+    yield _of_bones(excluded, one, several, urgent=True, remedy=CONTROL, why=why)
     one, several = "bone has lost its skin", "bones have lost their skin"
     why = Sentence("Other bones move this skin now")
     if set(bones) <= set(fit_better):
         why = Sentence("Other bones fit this skin better")
     if report.get("limb_shifts"):
         why = Sentence("The limb is off its bones")
-    yield _counted(bones, one, several, urgent=True, bones=bones, remedy=GIVE_BACK, why=why)
+    yield _of_bones(bones, one, several, urgent=True, remedy=GIVE_BACK, why=why)
 
 
 def _reaching(reaching: Sequence[tuple[str, str]]) -> Note | None:
@@ -201,7 +202,7 @@ def _reaching(reaching: Sequence[tuple[str, str]]) -> Note | None:
     owners = tuple(dict.fromkeys(owner for _bone, owner in reaching))
     why = Sentence("Now moved by {names}", names=names_in_line([bone for bone, _owner in reaching]))
     one, several = "bone has lost skin to another limb", "bones have lost skin to another limb"
-    return _counted(owners, one, several, urgent=True, bones=owners, remedy=GIVE_BACK, why=why)
+    return _of_bones(owners, one, several, urgent=True, remedy=GIVE_BACK, why=why)
 
 
 def _over(over: Sequence[tuple[str, str]]) -> Note | None:
@@ -210,7 +211,7 @@ def _over(over: Sequence[tuple[str, str]]) -> Note | None:
     owners = list(dict.fromkeys(owner for _bone, owner in over))
     why = Sentence("The skin belongs to {names}", names=names_in_line(owners))
     one, several = "bone moves skin of another limb", "bones move skin of another limb"
-    return _counted(bones, one, several, urgent=True, bones=bones, remedy=REPAIR, why=why)
+    return _of_bones(bones, one, several, urgent=True, remedy=REPAIR, why=why)
 
 
 def _parts(report: dict[str, Any], rigid: bool, text: tuple[str, str]) -> Note | None:

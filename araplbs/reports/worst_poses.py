@@ -223,9 +223,5 @@ def _pictures(
 def _of_one_mesh(problem: Problem, vertices: Integers) -> tuple[int, Integers]:
     """Returns (mesh, vertices in the mesh) for the mesh that has most of these vertices of the
     problem, without the images of Mirror modifiers."""
-    places = [problem.place(int(vertex)) for vertex in vertices]
-    names = [name for name, _vertex in places]
-    name_of_most = max(problem.names, key=names.count)
-    mesh = problem.names.index(name_of_most)
-    numbers = {vertex for name, vertex in places if name == name_of_most}
-    return mesh, np.array(sorted(numbers), np.int64)
+    mesh, own = max(problem.by_mesh(vertices), key=lambda part: len(part[1]))
+    return mesh, own if problem.numbers is None else problem.numbers[mesh][own]

@@ -125,7 +125,7 @@ def scene_of_notes(ui):
     outcome.facts = {"stretch": (None, None), "lost": [outcome.bones.index("middle")]}
     bpy.data.objects["Tube"].vertex_groups["lower"].lock_weight = True
     remedies = scenes.package("reports.doubts")
-    found = notes_of({"above_limit": 5}, deaf=("upper",), lost=("middle",))
+    found = notes_of({"above_limit": 5}, unresponsive=("upper",), lost=("middle",))
     for facts in (
         {"tails_aside": ["lower"]},
         {"bone_directions": remedies.JOINTS},

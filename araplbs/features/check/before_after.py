@@ -71,7 +71,8 @@ def gains(
     progress = Progress.of(progress)
     known = has_weights(before)
     sets = [before, after] if known else [after]
-    poses, found, look = measured_poses(problem, options), [], None
+    nothing: list[None] = [] if known else [None]
+    poses, findings, look = measured_poses(problem, options), [], None
     strains, drifts = [report["surface_strain"]], [report["limb_drift"]]
     if known:
         part = progress.part(0, BEFORE_SHARE)
@@ -83,37 +84,42 @@ def gains(
     own = ACTIONS_SHARE if actions is not None and len(actions) else 0.0
     rest = progress.part(BEFORE_SHARE, 1 - BEFORE_SHARE - own)
     last = progress.part(1 - own, own)
-    for at, rows in enumerate(sets):
+    for k, rows in enumerate(sets):
         look = Inspected(problem, rows, few, judged, threads, look)
-        found.append(findings_of(look, rest.part(at / len(sets), 1 / len(sets))))
-    counts: list[int | None] = [visible(each) for each in found]
+        findings.append(findings_of(look, rest.part(k / len(sets), 1 / len(sets))))
+    counts: list[int | None] = list(map(visible, findings))
     if known and _contradict(counts, strains):
         counts[0] = None
-    nothing = [] if known else [None]
-    facts: dict[str, Any] = {
-        "problems": tuple(nothing + counts),
-        "stretch": tuple(nothing + strains),
-    }
+    facts: dict[str, Any] = {"problems": (*nothing, *counts), "stretch": (*nothing, *strains)}
     strains = [
-        stretch_in(problem, rows, actions, threads, last.part(at / len(sets), 1 / len(sets)))
-        for at, rows in enumerate(sets)
+        stretch_in(problem, rows, actions, threads, last.part(k / len(sets), 1 / len(sets)))
+        for k, rows in enumerate(sets)
     ]
     if strains[0] and strains[0] > STILL:
-        facts["actions"] = tuple(nothing + strains)
+        facts["actions"] = (*nothing, *strains)
     if known:
-        facts["drift"] = tuple(drifts)
         earlier = before if painted is None else painted
-        said = answers(problem, earlier, after)
-        left_out = problem.skeleton.left_out
-        deaf = {each.bone for each in found[0] if each.kind == "DEAF_BONE"}
-        facts["lost"] = said.lost
-        facts["had_skin"] = [b for b in said.owners if left_out[b] and b not in said.lost]
-        facts["as_before"] = sorted(deaf | set(said.heard))
-        told = {*facts["lost"], *facts["had_skin"]}
-        found_reach = reaching_bones(problem, earlier, after)
+        unresponsive = {finding.bone for finding in findings[0] if finding.kind == "DEAF_BONE"}
+        facts |= {"drift": tuple(drifts), **_of_bones(problem, earlier, after, unresponsive)}
         facts["fit_better"] = _fit_better(problem, before, after, facts["lost"], few, threads)
-        facts["reaching"] = [each for each in found_reach if each.owner not in told]
-    return facts, found[-1], few
+    return facts, findings[-1], few
+
+
+def _of_bones(
+    problem: Problem, earlier: SparseWeights, after: SparseWeights, unresponsive: set[int]
+) -> dict[str, Any]:
+    """The facts about bones compared with earlier weights. unresponsive: those that hardly moved
+    the skin around them."""
+    skin, left_out = answers(problem, earlier, after), problem.skeleton.left_out
+    had_skin = [b for b in skin.owners if left_out[b] and b not in skin.lost]
+    told = {*skin.lost, *had_skin}
+    reaches = reaching_bones(problem, earlier, after)
+    return {
+        "lost": skin.lost,
+        "had_skin": had_skin,
+        "as_before": sorted(unresponsive | set(skin.heard)),
+        "reaching": [reach for reach in reaches if reach.owner not in told],
+    }
 
 
 def _fit_better(
@@ -144,31 +150,33 @@ def _fit_better(
 
 def seen_in(facts: dict[str, Any], findings: Iterable[Finding], problem: Problem) -> dict[str, Any]:
     """The arguments of result_notes() in reports/notes.py that the facts and findings of gains()
-    provide. Bones that are lost or that move their skin as before are not deaf. Bones that are said
-    to reach too far with the earlier weights in mind are not said to do so twice."""
+    provide. Bones that are lost or that move their skin as before are not unresponsive. Bones that
+    are said to reach too far with the earlier weights in mind are not said to do so twice."""
     names, found = problem.skeleton.names, list(findings)
     known = {*facts.get("lost", ()), *facts.get("as_before", ())}
-    told = {bone for bone, _owner in facts.get("reaching", ())}
+    reaching = facts.get("reaching", ())
+    told = {bone for bone, _owner in reaching}
     return {
-        "deaf": [
-            names[each.bone]
-            for each in found
-            if each.kind == "DEAF_BONE" and each.bone not in known
+        "unresponsive": [
+            names[finding.bone]
+            for finding in found
+            if finding.kind == "DEAF_BONE" and finding.bone not in known
         ],
         "leaving": [
-            (problem.names[each.mesh], int(each.vertices[0]))
-            for each in found
-            if each.kind == "LOOSE_PART" and level(each.severity) in VISIBLE
+            (problem.names[finding.mesh], int(finding.vertices[0]))
+            for finding in found
+            if finding.kind == "LOOSE_PART" and level(finding.severity) in VISIBLE
         ],
         "twist_gain": facts.get("twist_gain"),
-        "lost": [names[bone] for bone in facts.get("lost", ())],
-        "fit_better": [names[bone] for bone in facts.get("fit_better", ())],
-        "had_skin": [names[bone] for bone in facts.get("had_skin", ())],
-        "reaching": [(names[bone], names[owner]) for bone, owner in facts.get("reaching", ())],
+        **{
+            key: [names[bone] for bone in facts.get(key, ())]
+            for key in ("lost", "fit_better", "had_skin")
+        },
+        "reaching": [(names[bone], names[owner]) for bone, owner in reaching],
         "over": [
-            (names[each.bone], names[each.others[0]])
-            for each in found
-            if each.kind == "OVERREACH" and each.bone not in told
+            (names[finding.bone], names[finding.others[0]])
+            for finding in found
+            if finding.kind == "OVERREACH" and finding.bone not in told
         ],
     }
 

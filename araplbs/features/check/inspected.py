@@ -10,9 +10,9 @@ import numpy as np
 
 from ...base.arrays import Bools, Floats, Index, Integers, components
 from ...base.engine import engine
-from ...base.extent import size_of, triangle_normals, vertex_sums
+from ...base.extent import triangle_normals, vertex_sums
 from ...base.progress import Listener, Progress
-from ...character.mesh_faults import Shell, Surface, find_islands, find_shells, noise
+from ...character.mesh_faults import Shell, find_islands, find_shells, noise
 from ...character.problem import Problem
 from ...measures.deformation import bones_of, deformation_of, joints_of, skin
 from ...model.options import Options
@@ -39,7 +39,7 @@ PLACE = np.array([1.0, np.sqrt(2), np.sqrt(3)])
 # Properties that do not depend on weights and are expensive to compute.
 OF_MESH = (
     *("axes", "corners", "has_face", "image_points", "nearest", "parts", "links", "areas", "area"),
-    *("normals", "orientation", "outward", "seen", "surface", "shells", "islands", "noises"),
+    *("normals", "orientation", "outward", "seen", "shells", "islands", "noises"),
 )
 
 
@@ -67,10 +67,9 @@ class Inspected:
         self.raw = rows
         self.rows = usable(rows)
         self.skeleton = problem.skeleton
-        self.vertices = np.asarray(problem.arguments["vertices"], float)
-        self.triangles = np.asarray(problem.arguments["triangles"], int).reshape(-1, 3)
-        self.edges = np.asarray(problem.arguments["edges"], int).reshape(-1, 2)
-        self.size = max(size_of(self.vertices, self.triangles, self.edges), 1e-30)
+        self.surface = surface = problem.surface
+        self.vertices, self.triangles = surface.vertices, surface.triangles
+        self.edges, self.size = surface.edges, surface.size
         self.sums = self.rows.sums()
         self._stopped = Event()
 
@@ -194,10 +193,6 @@ class Inspected:
     @cached_property
     def seen(self) -> "engine.Deformation":
         return deformation_of(self.problem, self.threads)
-
-    @cached_property
-    def surface(self) -> Surface:
-        return self.problem.surface
 
     @cached_property
     def shells(self) -> list[Shell]:
@@ -365,14 +360,11 @@ class Inspected:
     ) -> list[Finding]:
         """Findings at these vertices of the problem, one for each mesh that contains some of the
         vertices. Images are replaced by their originals."""
-        mesh_of = np.searchsorted(self.problem.first, vertices, side="right") - 1
-        found = []
-        for mesh in np.unique(mesh_of):
-            own = vertices[mesh_of == mesh] - self.problem.first[mesh]
-            own = np.unique(self.problem.sources[mesh][own])
-            about = int(mesh), int(bone), own, float(value), words, pose, others
-            found.append(Finding(kind, float(severity), *about))
-        return found
+        about = float(value), words, pose, others
+        return [
+            Finding(kind, float(severity), mesh, int(bone), own, *about)
+            for mesh, own in self.problem.by_mesh(vertices)
+        ]
 
     def largest_finding(
         self, kind: str, severity: float, vertices: Integers, value: float, words: str, bone: Index

@@ -12,7 +12,7 @@ from .gaps import bleeding
 from .inspected import Inspected
 from .mesh import mesh_faults
 from .overreach import overreaching
-from .response import deaf_bones
+from .response import unresponsive_bones
 from .rows import asymmetry, influences, speckles, unnormalized, unweighted
 from .surface import intersections, loose_parts, strained
 
@@ -110,7 +110,7 @@ KINDS: Final = (
         "A bone hardly moves the skin around it",
         "The neighboring bones move most of this bone's skin",
         "bones",
-        deaf_bones,
+        unresponsive_bones,
         rings=2,
         cure="Use Joints",
     ),

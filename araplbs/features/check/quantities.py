@@ -1,7 +1,5 @@
 """Computes quantities that several weight checks use."""
 
-from typing import Any
-
 import numpy as np
 
 from ...base.arrays import Floats
@@ -11,13 +9,6 @@ def ramp(value: float, limits: tuple[float, float], least: float = 0.2) -> float
     """Maps a value to a severity: `least` at the first limit, 1 at the second."""
     first, last = limits
     return float(np.clip(least + (1 - least) * (value - first) / (last - first), 0, 1))
-
-
-def share_of(values: Floats, share: float) -> Any:
-    """The quantile of values along their last axis, without interpolation. A single row gives a
-    float."""
-    found = np.sort(values, axis=-1)[..., int(share * (values.shape[-1] - 1))]
-    return float(found) if values.ndim == 1 else found
 
 
 def counted(count: int) -> str:

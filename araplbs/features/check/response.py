@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 CLEARLY = 1.3  # ratio of distances to the next bone: bones below it share their skin
 LEAST_SKIN, LEAST_SHARE = 4, 0.003  # vertices, and share of the surface: less is not skin
 # Responses: in painted characters, no bone with such skin is below the first. See manual/check.md.
-DEAF = 0.12, 0.0
+UNRESPONSIVE = 0.12, 0.0
 MOST_LOOKED_AT = 30_000  # vertices: of larger regions, some at equal distances are sampled
 
 
-def deaf_bones(look: Inspected) -> Iterator[Finding]:
+def unresponsive_bones(look: Inspected) -> Iterator[Finding]:
     """Finds DEAF_BONE: bones that have weights but hardly move their own skin."""
     if not len(look.triangles):
         return
@@ -38,13 +38,13 @@ def deaf_bones(look: Inspected) -> Iterator[Finding]:
         if not look.bone_counts[bone] or is_end_bone(look.skeleton.names[bone]):
             continue  # idle bones have their own kind
         response = response_of(look, bone, vertices)
-        if share < LEAST_SHARE or response >= DEAF[0]:
+        if share < LEAST_SHARE or response >= UNRESPONSIVE[0]:
             continue
         words = (
             f"{look.name(bone)} hardly moves the skin around it: the skin follows "
             f"{100 * response:.0f} % of its rotation"
         )
-        severity = ramp(response, DEAF, 0.4)
+        severity = ramp(response, UNRESPONSIVE, 0.4)
         yield from look.largest_finding("DEAF_BONE", severity, vertices, response, words, bone)
 
 

@@ -12,7 +12,7 @@ from ...base.arrays import Bools, Floats, Integers
 from ...base.engine import engine
 from ...base.extent import triangle_normals
 from .inspected import COVERED, TOUCHES
-from .quantities import counted, ramp, share_of
+from .quantities import counted, ramp
 
 if TYPE_CHECKING:
     from .findings import Finding
@@ -81,7 +81,7 @@ def _regions_of(
     for bone in np.unique(bone_of[bone_of >= 0]):
         own = np.flatnonzero(bone_of == bone)
         vertices = np.flatnonzero(bad & (bones[region_of] == bone))
-        value = share_of(worst[own], IN_REGION)
+        value = float(np.quantile(worst[own], IN_REGION, method="lower"))
         pose = int(values[:, own].mean(axis=1).argmax())
         share = look.areas[triangles[own]].sum() / look.area
         severity = ramp(value, limits) * (0.4 + 0.6 * min(1, np.sqrt(share / LARGE_REGION)))
@@ -92,8 +92,8 @@ def _regions_of(
                 lossy = values[:, own] >= limits[0]
                 around = _around_limbs(look, lossy, triangles[own], region[own])
                 lost = np.where(around, values[:, own], 0).max(axis=0)[around.any(axis=0)]
-                left = ramp(share_of(lost, IN_REGION), limits) if len(lost) else 0.0
-                severity = max(FOLD, min(severity, left))
+                left = float(np.quantile(lost, IN_REGION, method="lower")) if len(lost) else 0.0
+                severity = max(FOLD, min(severity, ramp(left, limits)))
         words = f"{counted(len(vertices))} at {look.name(bone)}: up to {amount} in the worst pose"
         yield from look.finding(kind, severity, vertices, value, words, bone, pose)
 
@@ -134,7 +134,7 @@ def loose_parts(look: Inspected) -> Iterator[Finding]:
     leaves = np.abs(gap - distance[chosen]) / look.size
     for part in np.unique(parts[chosen]):
         own = parts[chosen] == part
-        each = share_of(leaves[:, own], CARRIED)
+        each = np.quantile(leaves[:, own], CARRIED, axis=1, method="lower")
         pose, value = int(each.argmax()), float(each.max())
         if value < FLOATS[0]:
             continue

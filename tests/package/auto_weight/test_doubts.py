@@ -13,7 +13,6 @@ from araplbs.model.sparse_weights import sparse_of
 from araplbs.reports.doubts import (
     BONES,
     CONTROL,
-    DEAF,
     HELD_AT_A_PRICE,
     IN_VAIN,
     JOINTS,
@@ -22,6 +21,7 @@ from araplbs.reports.doubts import (
     OF_BONES,
     PARENT,
     TAILS,
+    UNRESPONSIVE,
     bone_at_joint,
     doubt_about,
     torn_off,
@@ -227,7 +227,7 @@ def test_many_bones_that_hardly_move_their_skin():
     """Three such bones are not reported, as in a good bee of boxes. Bones held at a high cost, and
     strong stretch, are reported first."""
     deaf = [f"palm.{number}" for number in range(6)]
-    few = {"deaf_bones": deaf[: DEAF - 1], "deforming_bones": 9}
+    few = {"deaf_bones": deaf[: UNRESPONSIVE - 1], "deforming_bones": 9}
     assert doubt_about(report(0.1, **few)) is None
     rare = {"deaf_bones": deaf, "deforming_bones": int(len(deaf) / OF_BONES) + 1}
     assert doubt_about(report(0.1, **rare)) is None

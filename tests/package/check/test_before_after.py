@@ -34,7 +34,7 @@ def test_numbers_of_places_that_stretch_contradicts(core, counts, strains, expec
 
 
 def test_what_facts_and_findings_say_about_bones(core):
-    """A bone that is lost, or that moves its skin as before, is not called deaf as well."""
+    """A bone that is lost, or that moves its skin as before, is not called unresponsive as well."""
     finding = core("features.check.findings").Finding
     problem = SimpleNamespace(
         names=["Body", "Belt"], skeleton=SimpleNamespace(names=["root", "arm", "hand", "eye"])
@@ -56,7 +56,7 @@ def test_what_facts_and_findings_say_about_bones(core):
         "twist_gain": 0.3,
     }
     assert seen_in(facts, findings, problem) == {
-        "deaf": ["arm"],
+        "unresponsive": ["arm"],
         "leaving": [("Belt", 7)],
         "lost": ["hand"],
         "fit_better": ["hand"],
@@ -66,7 +66,7 @@ def test_what_facts_and_findings_say_about_bones(core):
         "twist_gain": 0.3,
     }
     assert seen_in({}, findings[:1], problem) == {
-        "deaf": ["arm"],
+        "unresponsive": ["arm"],
         "leaving": [],
         "lost": [],
         "fit_better": [],

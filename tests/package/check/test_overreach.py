@@ -27,7 +27,8 @@ def over(core):
             parents=np.array(parents), deform=np.ones(3, bool), flexible=False,
         )  # fmt: skip
         arguments = {"vertices": vertices, "triangles": triangles, "edges": np.zeros((0, 2))}
-        problem = SimpleNamespace(skeleton=skeleton, arguments=arguments)
+        problem = SimpleNamespace(skeleton=skeleton, arguments=arguments, first=[0, len(vertices)])
+        problem.surface = core("character.mesh_faults").Surface(problem)
         rows = core("model.sparse_weights").sparse_of(weights)
         look = kind(problem, rows, poses, core("model.options").Options())
         each = module.overreaches(look)
@@ -71,7 +72,8 @@ def test_the_report_names_both_bones(core, over, monkeypatch):
     monkeypatch.setattr(module, "overreaches", lambda look: [each])
     skeleton = SimpleNamespace(names=["hips", "chest", "arm"], flexible=False)
     arguments = {"vertices": np.eye(3), "triangles": np.array([[0, 1, 2]]), "edges": []}
-    problem = SimpleNamespace(skeleton=skeleton, arguments=arguments)
+    problem = SimpleNamespace(skeleton=skeleton, arguments=arguments, first=[0, 3])
+    problem.surface = core("character.mesh_faults").Surface(problem)
     rows = core("model.sparse_weights").sparse_of(np.eye(3))
     found = module.with_lost({"worse": False}, problem, rows, rows)
     assert found == {"worse": False, "reaching": {"arm": "hips"}}

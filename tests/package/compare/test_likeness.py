@@ -78,8 +78,3 @@ def test_against_arrays(seed):
     found = likeness(as_sparse(weights), as_sparse(reference))
     expected = by_arrays(weights, reference)
     assert (found["l1"], found["precision"], found["recall"]) == pytest.approx(expected)
-
-
-def test_limited():
-    rows = as_sparse(np.array([(0.5, 0.3, 0.2), (0.2, 0, 0), (0, 0, 0)])).cut_down(2).normalized()
-    np.testing.assert_allclose(dense_of(rows, 3), [(0.625, 0.375, 0), (1, 0, 0), (0, 0, 0)])
