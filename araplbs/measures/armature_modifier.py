@@ -220,43 +220,29 @@ def _energy(problem: Problem, poses: Poses, posed: Floats, threads: int) -> floa
     )
 
 
-def deformed(
-    problem: Problem,
-    rows: SparseWeights,
-    poses: Poses,
-    threads: int = 0,
-    progress: Listener | None = None,
-    **wanted: bool,
-) -> dict[str, Any]:
-    """Computes araplbs.deformation for a Problem in these Poses with Blender's deformation. wanted:
-    per_vertex or per_triangle."""
-    parts = _parts(problem, rows)
-    if not _preserves_volume(problem):
-        more = {"threads": threads, "progress": Progress.of(progress), **wanted}
-        return measure(problem, _joined(parts), poses, **more)
-    seen = deformation_of(problem, threads)
-    for some, posed in _posed(problem, parts, poses, threads, progress):
-        seen.add(posed, some.transforms, **joints_of(problem.skeleton, some))
-    return seen.measures(**wanted)
-
-
 def judged(
     problem: Problem,
     rows: SparseWeights,
     poses: Poses,
     threads: int = 0,
     progress: Listener | None = None,
+    with_energy: bool = True,
+    **wanted: bool,
 ) -> tuple[dict[str, Any], float]:
-    """Returns (deformed(), the relative energy in these poses with Blender's deformation)."""
-    parts = _parts(problem, rows)
+    """Returns (araplbs.deformation for a Problem, the relative energy) in these Poses with
+    Blender's deformation. with_energy: whether the energy is asked for. wanted: per_vertex or
+    per_triangle."""
+    parts, total = _parts(problem, rows), 0.0
     if not _preserves_volume(problem):
-        measures = deformed(problem, rows, poses, threads, progress)
-        return measures, energy(problem, _joined(parts), poses, threads=threads)
-    seen, total = deformation_of(problem, threads), 0.0
+        effective = _joined(parts)
+        more = {"threads": threads, "progress": Progress.of(progress), **wanted}
+        measures = measure(problem, effective, poses, **more)
+        return measures, energy(problem, effective, poses, threads=threads) if with_energy else 0.0
+    seen = deformation_of(problem, threads)
     for some, posed in _posed(problem, parts, poses, threads, progress):
         seen.add(posed, some.transforms, **joints_of(problem.skeleton, some))
-        total += _energy(problem, some, posed, threads)
-    return seen.measures(), total / poses.all_weights.sum() if len(poses) else 0.0
+        total += _energy(problem, some, posed, threads) if with_energy else 0.0
+    return seen.measures(**wanted), total / poses.all_weights.sum() if len(poses) else 0.0
 
 
 def _preserves_volume(problem: Problem) -> bool:
@@ -293,7 +279,8 @@ def _posed(
 def vertex_strain(problem: Problem, rows: SparseWeights, poses: Poses, threads: int = 0) -> Floats:
     """Surface Strain around each vertex over these Poses with Blender's deformation, (vertices of
     the problem,): the area-weighted root mean square over its faces; 0.1 is 10 %."""
-    return deformed(problem, rows, poses, threads, per_vertex=True)["vertex_strain"]
+    found = judged(problem, rows, poses, threads, with_energy=False, per_vertex=True)[0]
+    return found["vertex_strain"]
 
 
 def _slice(parameters: Floats | None, begin: int, end: int) -> Floats | None:

@@ -18,14 +18,17 @@ DEFORMERS = ("LINEAR", "DUAL_QUATERNIONS", "CENTERS")
 
 
 class DeformerPreview:
-    """The only mesh of a Problem, with SparseWeights of its bones.
+    """The vertices of a Problem, with SparseWeights of its bones.
 
     Data that depends only on the weights is computed once. The centers of rotation are computed on
     first use.
     """
 
-    def __init__(self, problem: Problem, rows: SparseWeights, threads: int = 0) -> None:
-        arguments, deformer = problem.arguments, problem.deformers[0]
+    def __init__(
+        self, problem: Problem, rows: SparseWeights, threads: int = 0, by_modifier: bool = True
+    ) -> None:
+        """by_modifier: whether the weights act as in the Armature modifier of the only mesh."""
+        arguments, deformer = problem.arguments, problem.deformers[0] if by_modifier else None
         self.vertices, self.triangles = arguments["vertices"], arguments["triangles"]
         self.threads = threads
         self._centers: Floats | None = None

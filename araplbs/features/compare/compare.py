@@ -18,7 +18,7 @@ from ...base.refusal import Refused
 from ...measures.deformation import in_percent
 from ...model.options import Options
 from ...model.sparse_weights import SparseWeights
-from .judge import RANDOM, Case, Judge, Outcome, View
+from .judge import RANDOM, Case, Judge, Outcome, View, best_of
 from .methods import REFERENCE, WEIGHTS, Work, find_methods
 from .options import CompareOptions
 
@@ -53,14 +53,8 @@ class Comparison:
         heat = "BLENDER_HEAT" if self.find("BLENDER_HEAT") else "HEAT"
         first = [each for name in ("OURS", heat, "PRESENT") if (each := self.find(name))]
         rest = [each for each in self.done if each not in first]
-
-        def strain(outcome: Outcome) -> float | None:
-            found: float | None = outcome.measures[RANDOM]["surface_strain"]
-            return found
-
-        others = [o for o in rest if o.kind == WEIGHTS and strain(o) is not None]
-        if others:
-            best = min(others, key=lambda o: strain(o) or 0.0)
+        best = best_of((outcome for outcome in rest if outcome.kind == WEIGHTS), RANDOM)
+        if best:
             first.append(best)
             rest.remove(best)
         return first, rest
@@ -107,14 +101,12 @@ def compare(
         size = METHODS_SHARE * method.share / total
         parts[method.identifier] = progress.part(begin, size, method.name)
         begin += size
-    made: dict[str, tuple[Any, float, str | None]] = {}
-    found = []
+    makers, found = _Makers(case, options, threads, parts), []
     for method in wanted:
         outcome = Outcome(method.identifier, method.name, method.about, method.kind)
         if method.identifier == "PRESENT" and case.present_is_ours:
             outcome.name = OURS_IN_FILE
-        result = _make(case, options, threads, parts, method, made, outcome)
-        found.append((method, outcome, result))
+        found.append((method, outcome, makers.result_of(method, outcome)))
     judge = Judge(case, threads)
     good = [entry for entry in found if entry[2] is not None]
     total, begin = sum(method.judging for method, *_rest in good), METHODS_SHARE
@@ -151,55 +143,55 @@ def _failures() -> tuple[type[Exception], ...]:
     return (Refused, ValueError, MemoryError, *engine_errors("SolverError"))
 
 
-def _make(
-    case: Case,
-    options: CompareOptions,
-    threads: int,
-    parts: dict[str, Progress],
-    method: Method,
-    made: dict[str, tuple[Any, float, str | None]],
-    outcome: Outcome,
-) -> SparseWeights | Posed | None:
-    """Returns SparseWeights or a Posed; None if the method cannot run, with the reason stored in
-    `outcome`. made: {identifier: (result or None, seconds, reason)} of finished methods."""
+class _Makers:
+    """Runs the methods. Each one runs once, also if others build on it."""
 
-    def weights_of(identifier: str) -> SparseWeights:
-        (other,) = find_methods([identifier])
-        rows, _seconds, reason = run(other)
-        if reason:
-            raise Refused(f"{other.name}: {reason}")
-        return rows
+    def __init__(
+        self, case: Case, options: CompareOptions, threads: int, parts: dict[str, Progress]
+    ) -> None:
+        self.case, self.threads, self.parts = case, threads, parts
+        self.options = Options(max_influences=options.max_influences, seed=options.seed)
+        # {identifier: (result or None, seconds, reason)}
+        self.made: dict[str, tuple[Any, float, str | None]] = {}
 
-    def run(method: Method) -> tuple[Any, float, str | None]:
-        if method.identifier not in made:
-            part = parts.get(method.identifier) or parts[outcome.identifier]
-            part.check(method.name, 0.0)
-            work = Work(
-                case.problem,
-                Options(max_influences=options.max_influences, seed=options.seed),
-                threads,
-                part,
-                {"PRESENT": case.present, **case.given},
-                weights_of,
-            )
-            if method.kind != WEIGHTS:
-                weights_of("OURS")  # not part of the time of this method
-            start, result, reason = time.perf_counter(), None, None
-            try:
-                result = method.make(work)
-            except _failures() as error:
-                reason = str(error)
-            seconds = case.seconds.get(method.identifier, time.perf_counter() - start)
-            made[method.identifier] = result, seconds, reason
-        return made[method.identifier]
+    def result_of(self, method: Method, outcome: Outcome) -> SparseWeights | Posed | None:
+        """SparseWeights or a Posed; None if the method cannot run, with the reason stored in
+        `outcome`."""
+        try:
+            result, seconds, outcome.reason = self._run(method, self.parts[method.identifier])
+        except Refused as reason:  # seconds of the methods it builds on
+            outcome.reason = str(reason)
+            return None
+        outcome.seconds = None if method.identifier == "PRESENT" else seconds
+        return result
 
-    try:
-        result, seconds, outcome.reason = run(method)
-    except Refused as reason:  # seconds of the methods it builds on
-        outcome.reason = str(reason)
-        return None
-    outcome.seconds = None if method.identifier == "PRESENT" else seconds
-    return result
+    def _run(self, method: Method, asking: Progress) -> tuple[Any, float, str | None]:
+        """asking: the progress of the method that builds on this one, if this one is not wanted."""
+        identifier, case = method.identifier, self.case
+        if identifier in self.made:
+            return self.made[identifier]
+        part = self.parts.get(identifier) or asking
+
+        def weights_of(other: str) -> SparseWeights:
+            (base,) = find_methods([other])
+            rows, _seconds, reason = self._run(base, asking)
+            if reason:
+                raise Refused(f"{base.name}: {reason}")
+            return rows
+
+        part.check(method.name, 0.0)
+        given = {"PRESENT": case.present, **case.given}
+        work = Work(case.problem, self.options, self.threads, part, given, weights_of)
+        if method.kind != WEIGHTS:
+            weights_of("OURS")  # not part of the time of this method
+        start, result, reason = time.perf_counter(), None, None
+        try:
+            result = method.make(work)
+        except _failures() as error:
+            reason = str(error)
+        seconds = case.seconds.get(identifier, time.perf_counter() - start)
+        self.made[identifier] = result, seconds, reason
+        return self.made[identifier]
 
 
 def methods_compared(report: dict[str, Any]) -> str:

@@ -4,7 +4,7 @@ collects the points to draw."""
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -87,6 +87,12 @@ class Outcome:
             *("likeness", "to_reference", "influences", "most_influences", "unweighted"),
         )
         return {name: getattr(self, name) for name in kept}
+
+
+def best_of(outcomes: Iterable[Outcome], kind: str, key: str = "surface_strain") -> Outcome | None:
+    """The Outcome with the lowest value of a measure in poses of a kind, None without values."""
+    known = [outcome for outcome in outcomes if outcome.measures[kind][key] is not None]
+    return min(known, key=lambda outcome: outcome.measures[kind][key], default=None)
 
 
 @dataclass

@@ -15,9 +15,8 @@ from ...base.arrays import Array, Floats
 from ...base.engine import engine
 from ...base.progress import Progress, SolverProgress
 from ...base.refusal import Refused
-from ...character.problem import Problem
 from ...disk.presets import AS_PUBLISHED
-from ...measures.armature_modifier import Columns
+from ...measures.deformer_preview import DeformerPreview
 from ...model.options import Options
 from ...model.sparse_weights import SparseWeights, sparse_of
 from ...skeleton.poses import Poses
@@ -127,38 +126,23 @@ def _ours_for_dual(work: Work) -> Posed:
 
 
 def _dual_quaternions(work: Work, rows: SparseWeights | None = None) -> Posed:
-    return _deformer(work, rows or work.weights_of("OURS"), engine.dual_quaternion_skinning)
+    return _deformer(work, rows or work.weights_of("OURS"), "DUAL_QUATERNIONS")
 
 
 def _rotation_centers(work: Work) -> Posed:
-    rows = work.weights_of("OURS")
-    centers = engine.rotation_centers(
-        work.problem.arguments["vertices"],
-        work.problem.arguments["triangles"],
-        tuple(_columns_of(work.problem, rows)[1]),
-        threads=work.threads,
-        progress=work.progress,
-    )
-    return _deformer(work, rows, engine.center_of_rotation_skinning, centers)
+    return _deformer(work, work.weights_of("OURS"), "CENTERS")
 
 
-def _columns_of(problem: Problem, rows: SparseWeights) -> tuple[Columns, SparseWeights]:
-    columns = Columns(problem.skeleton)
-    return columns, columns.expand(rows, problem.arguments["vertices"], problem.parameters)
-
-
-def _deformer(work: Work, rows: SparseWeights, skin: Callable[..., Floats], *more: Floats) -> Posed:
-    problem = work.problem
-    columns, expanded = _columns_of(problem, rows)
-    points, axes = problem.arguments["vertices"], columns.axes()
+def _deformer(work: Work, rows: SparseWeights, deformer: str) -> Posed:
+    preview = DeformerPreview(work.problem, rows, work.threads, by_modifier=False)
+    if deformer == "CENTERS":  # their time is that of the method
+        preview.centers(work.progress)
 
     def pose(poses: Poses, progress: Progress) -> Floats:
-        posed, transforms = [], columns.transforms(poses)
-        for k, transform in enumerate(transforms):
-            progress.check("posing", k / len(transforms))
-            weights = tuple(expanded)
-            kept = {"bone_axes": axes, "threads": work.threads}
-            posed.append(skin(points, weights, transform[None], *more, **kept)[0])
+        posed = []
+        for k in range(len(poses)):
+            progress.check("posing", k / len(poses))
+            posed.append(preview.posed(poses[k : k + 1], deformer)[0])
         return np.array(posed)
 
     return Posed(pose, rows)

@@ -13,7 +13,7 @@ from ...base.progress import Listener
 from ...disk.outputs import COMPARISON_PAGE, page_head
 from ...measures.likeness import KEPT, LEAST, SUM_ERROR
 from .figures import VIEWS, draw_all, legend, scatter
-from .judge import JUDGE_SEED, RANDOM, Outcome
+from .judge import JUDGE_SEED, RANDOM, Outcome, best_of
 from .methods import REFERENCE
 from .style import SCRIPT, STYLE
 from .tables import KINDS, measures_table, number, parts_table
@@ -163,21 +163,17 @@ def _cards(comparison: Comparison) -> Iterator[str]:
     judged = [o for o in comparison.done if o.kind != REFERENCE]
     present = comparison.find("PRESENT")
     for kind in comparison.case.poses:
-        known = [o for o in judged if o.measures[kind]["surface_strain"] is not None]
-        if not known:
-            continue
-        best = min(known, key=lambda o: o.measures[kind]["surface_strain"])
-        if strain and kind == RANDOM and best.identifier == "OURS":
-            continue  # the first card
+        best = best_of(judged, kind)
+        if not best or (strain and kind == RANDOM and best.identifier == "OURS"):
+            continue  # the first card has it
         value = number(best.measures[kind]["surface_strain"], 100, 1)
         beside = ""
         if present and present is not best:
             own = number(present.measures[kind]["surface_strain"], 100, 1)
             beside = f"weights in the file: {own} %"
         yield _card(f"Least Stretch, {KINDS[kind]}", f"{value} %", best.name, beside)
-    known = [o for o in judged if o.measures[RANDOM]["limb_drift"] is not None]
-    if known:
-        best = min(known, key=lambda o: o.measures[RANDOM]["limb_drift"])
+    best = best_of(judged, RANDOM, "limb_drift")
+    if best:
         value = number(best.measures[RANDOM]["limb_drift"], 1, 3)
         beside = f"of a limb's radius, in {KINDS[RANDOM]}"
         yield _card("Least Limb Drift", value, best.name, beside)
