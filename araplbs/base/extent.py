@@ -67,6 +67,11 @@ def taken_as_one(vertices: Floats, welded: int) -> int:
     return apart if apart > TAKEN_AS_ONE * len(vertices) else 0
 
 
+def triangle_sides(triangles: Integers) -> Integers:
+    """The ends of the sides of triangles, (3f, 2): first sides, then second and third ones."""
+    return np.concatenate([triangles[:, pair] for pair in ([0, 1], [1, 2], [2, 0])])
+
+
 def triangle_normals(points: Floats, triangles: Integers) -> Floats:
     """A normal of each triangle, (f, 3), whose length is twice the area."""
     a, b, c = points[triangles].swapaxes(0, 1)

@@ -17,7 +17,7 @@ import numpy as np
 
 from ..base.arrays import Bools, Floats, Integers, components, found_in, ranges
 from ..base.engine import engine
-from ..base.extent import size_of, triangle_areas, triangle_normals
+from ..base.extent import size_of, triangle_areas, triangle_normals, triangle_sides
 
 if TYPE_CHECKING:
     from .problem import Problem
@@ -241,7 +241,7 @@ def _keys(pairs: Integers) -> Integers:
 
 def _sides(triangles: Integers) -> Integers:
     """Keys of the sides of triangles, (3f,): first sides, then second and third ones."""
-    return _keys(np.vstack([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]]))
+    return _keys(triangle_sides(triangles))
 
 
 def _sides_at_rims(triangles: Integers, n: int) -> Integers:

@@ -23,7 +23,7 @@ import numpy as np
 from ..base.arrays import Bools, Floats, Integers, components
 from ..base.extent import size_of, triangle_normals, vertex_sums
 from ..model.edits import Edits, Pairs
-from ..model.sparse_weights import make_sparse_weights
+from ..model.sparse_weights import SparseWeights, make_sparse_weights
 from .mesh import Mesh
 from .problem import plain_geometry
 
@@ -41,6 +41,14 @@ class Patch:
     mesh: Mesh  # contains only these vertices; all except the new ones are locked
     vertices: np.ndarray  # (k,) in the whole mesh, ascending
     new: np.ndarray  # (k,) bool
+
+    def in_whole(self, rows: SparseWeights, count: int) -> tuple[SparseWeights, Bools]:
+        """Returns (the rows of the patch as those of the whole mesh, which has `count` vertices;
+        (count,) bool: the new vertices)."""
+        new = np.zeros(count, bool)
+        new[self.vertices[self.new]] = True
+        owners = self.vertices[rows.vertices]
+        return make_sparse_weights(count, owners, rows.bones, rows.weights), new
 
 
 def cut_patches(
@@ -191,14 +199,13 @@ def _cut(mesh: Mesh, near: Bools, new: Bools, twins: Integers) -> Patch | None:
     keep = ~new[rows.vertices]
     if mesh.locked_bones is not None:
         keep |= mesh.locked_bones[rows.bones]
-    kept = rows.of(keep & near[rows.vertices])
     same = np.where(twins >= 0, twins, np.arange(len(near)))  # twins of other meshes: unchanged
     part = replace(
         mesh,
         vertices=mesh.vertices[same[vertices]],
         triangles=_within(to, mesh.triangles),
         edges=_within(to, mesh.edges),
-        weights=make_sparse_weights(len(vertices), to[kept.vertices], kept.bones, kept.weights),
+        weights=rows.of(keep).of_vertices(vertices),
         locked_vertices=~new[vertices],
         edits=_edits(mesh.edits, near, to),
         doubles=_of_patch(mesh.doubles, near, to),

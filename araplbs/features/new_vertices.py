@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..base.arrays import Bools, Floats, Integers
+from ..base.extent import triangle_sides
 from ..base.progress import Listener, Progress
 from ..character.mesh import places_of
 from ..character.problem import Problem
 from ..model.options import Options
-from ..model.sparse_weights import SparseWeights, all_entries, dense_of, make_sparse_weights
+from ..model.sparse_weights import SparseWeights, all_entries, dense_of
 from ..solvers.solve import solve
 
 if TYPE_CHECKING:
@@ -34,12 +35,9 @@ def written_rows(
     bool: the bones that receive a group; (n,) bool: the vertices that are written). groups: the
     bones that may receive one. opposite (m,): the bone on the other side, if mirror images need
     groups to follow."""
-    new = np.zeros(count, bool)
-    new[patch.vertices[patch.new]] = True
-    owner = patch.vertices[rows.vertices]
-    whole = make_sparse_weights(count, owner, rows.bones, rows.weights)
+    whole, new = patch.in_whole(rows, count)
     used = np.zeros(len(groups), bool)
-    used[rows.bones[new[owner] & (rows.weights > 0)]] = True
+    used[whole.bones[new[whole.vertices] & (whole.weights > 0)]] = True
     if opposite is not None:
         used |= used[opposite]
     return whole, groups & used, new
@@ -71,10 +69,8 @@ def solve_new(
 def _roughness(problem: Problem, solution: Solution) -> float:
     """The mean difference between the weights of two neighbors, over the edges at new vertices."""
     arguments, rows = problem.arguments, solution.rows
-    triangles, is_new = arguments["triangles"], ~arguments["locked_vertices"]
-    sides = [triangles[:, :2], triangles[:, 1:], triangles[:, ::2], arguments["edges"]]
-    edges = np.concatenate(sides)
-    edges = edges[is_new[edges].any(1)]
+    edges = np.concatenate([triangle_sides(arguments["triangles"]), arguments["edges"]])
+    edges = edges[~arguments["locked_vertices"][edges].all(1)]
     dense = dense_of(rows, len(problem.skeleton.names))
     return np.abs(dense[edges[:, 0]] - dense[edges[:, 1]]).sum() / max(len(edges), 1)
 
@@ -107,9 +103,8 @@ def inpaint(arguments: dict[str, Any], held: Bools) -> Floats:
     given: SparseWeights = arguments["weights"]
     new = np.flatnonzero(~arguments["locked_vertices"])
     place = places_of(arguments["vertices"])
-    triangles = arguments["triangles"]
-    sides = [triangles[:, :2], triangles[:, 1:], triangles[:, ::2], arguments["edges"]]
-    pairs = np.sort(place[np.concatenate(sides)], axis=1)
+    edges = np.concatenate([triangle_sides(arguments["triangles"]), arguments["edges"]])
+    pairs = np.sort(place[edges], axis=1)
     pairs = np.unique(pairs[pairs[:, 0] != pairs[:, 1]], axis=0)
     count = place.max() + 1
     taken = held[given.vertices]

@@ -16,7 +16,7 @@ import numpy as np
 from ..base.arrays import Floats, Integers, ranks
 from ..base.option_table import OptionTable, option
 from ..character.mesh import places_of
-from ..model.sparse_weights import SparseWeights, make_sparse_weights
+from ..model.sparse_weights import SparseWeights
 
 STEPS = {"8": 255, "16": 65535, "NONE": 0}
 PLATFORMS = {"MOBILE": 2, "GAME": 4, "FILM": 0}
@@ -101,24 +101,18 @@ def quantize(
     steps: 0 for floats that sum to 1. limits (n,): maximum number of influences, 0 for unlimited.
     threshold: weights below it, relative to a sum of 1, are removed.
     """
-    vertices, bones, weights = rows.vertices, rows.bones, rows.weights
-    some = weights > 0
-    vertices, bones, weights = vertices[some], bones[some], weights[some]
-    weights = weights / np.bincount(vertices, weights, rows.count)[vertices]
-    rank = ranks(vertices, -weights, bones)
-    most = limits[vertices]
-    keep = ((most == 0) | (rank < most)) & ((weights >= threshold) | (rank == 0))
-    vertices, bones, weights = vertices[keep], bones[keep], weights[keep]
-    weights = weights / np.bincount(vertices, weights, rows.count)[vertices]
-    if steps:
-        wanted = weights * steps
-        whole = np.floor(wanted).astype(np.int64)
-        missing = steps - np.bincount(vertices, whole, rows.count).astype(np.int64)
-        rank = ranks(vertices, whole - wanted, -weights, bones)
-        whole += rank < missing[vertices]
-        some = whole > 0
-        vertices, bones, weights = vertices[some], bones[some], whole[some] / steps
-    return make_sparse_weights(rows.count, vertices, bones, weights)
+    rows = rows.of(rows.weights > 0).normalized()
+    rank, most = ranks(rows.vertices, -rows.weights, rows.bones), limits[rows.vertices]
+    is_allowed = (most == 0) | (rank < most)
+    rows = rows.of(is_allowed & ((rows.weights >= threshold) | (rank == 0))).normalized()
+    if not steps:
+        return rows
+    wanted = rows.weights * steps
+    whole = np.floor(wanted).astype(np.int64)
+    missing = steps - np.bincount(rows.vertices, whole, rows.count).astype(np.int64)
+    rank = ranks(rows.vertices, whole - wanted, -rows.weights, rows.bones)
+    whole += rank < missing[rows.vertices]
+    return rows._replace(weights=whole / steps).of(whole > 0)
 
 
 def summary_of_quantized(report: dict[str, Any]) -> str:

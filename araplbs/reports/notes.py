@@ -214,30 +214,31 @@ def _over(over: Sequence[tuple[str, str]]) -> Note | None:
     return _of_bones(bones, one, several, urgent=True, remedy=REPAIR, why=why)
 
 
+def _places(parts: Sequence[dict[str, Any]]) -> tuple[tuple[str, int], ...]:
+    return tuple((part["object"], part["vertex"]) for part in parts)
+
+
 def _parts(report: dict[str, Any], rigid: bool, text: tuple[str, str]) -> Note | None:
     parts = [part for part in report["unseen_parts"] if part["rigid"] == rigid]
-    places = tuple((part["object"], part["vertex"]) for part in parts)
     why = Sentence("Each part is moved by its nearest bone")
     if not rigid:
         why = Sentence("No bone lies inside")
-    more: dict[str, Any] = {"places": places, "remedy": "" if rigid else RIGID, "why": why}
-    return _counted(parts, *text, urgent=not rigid, **more)
+    remedy = "" if rigid else RIGID
+    return _counted(parts, *text, urgent=not rigid, places=_places(parts), remedy=remedy, why=why)
 
 
 def _choices(report: dict[str, Any]) -> Note | None:
     """The note about loose parts whose bone the artist may choose."""
     parts = report.get("doubtful_parts", ())
-    places = tuple((part["object"], part["vertex"]) for part in parts)
+    one, several = "part fits two bones", "parts fit two bones"
     why = Sentence("Click the other bone to give it the part")
-    more: dict[str, Any] = {"places": places, "why": why, "chooses": True}
-    return _counted(parts, "part fits two bones", "parts fit two bones", **more)
+    return _counted(parts, one, several, places=_places(parts), why=why, chooses=True)
 
 
 def _rigid(report: dict[str, Any]) -> Note | None:
-    places = tuple((part["object"], part["vertex"]) for part in report["rigid"])
-    why = Sentence("Each part is moved by one bone")
-    more: dict[str, Any] = {"places": places, "remedy": SOFT, "why": why}
-    return _counted(report["rigid"], "rigid part", "rigid parts", **more)
+    parts, why = report["rigid"], Sentence("Each part is moved by one bone")
+    places = _places(parts)
+    return _counted(parts, "rigid part", "rigid parts", places=places, remedy=SOFT, why=why)
 
 
 def _directions(report: dict[str, Any]) -> Note | None:

@@ -17,7 +17,7 @@ import numpy as np
 from ..base import child
 from ..base.arrays import Floats, Integers
 from ..base.engine import engine
-from ..base.extent import sides_of
+from ..base.extent import sides_of, triangle_sides
 from ..base.refusal import Refused
 
 WELD = 1e-6  # share of the mesh size; vertices within this distance are merged
@@ -110,8 +110,8 @@ def weld(vertices: Floats, triangles: Integers) -> tuple[Floats, Integers]:
 
 def open_edges(faces: Integers) -> int:
     """The number of edges that do not have exactly two faces."""
-    edges = np.concatenate([faces[:, pair] for pair in ((0, 1), (1, 2), (2, 0))])
-    _, counts = np.unique(np.sort(edges, axis=1), axis=0, return_counts=True)
+    edges = np.sort(triangle_sides(faces), axis=1)
+    _, counts = np.unique(edges, axis=0, return_counts=True)
     return int(np.count_nonzero(counts != 2))
 
 

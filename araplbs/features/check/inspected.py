@@ -10,7 +10,7 @@ import numpy as np
 
 from ...base.arrays import Bools, Floats, Index, Integers, components
 from ...base.engine import engine
-from ...base.extent import triangle_normals, vertex_sums
+from ...base.extent import triangle_normals, triangle_sides, vertex_sums
 from ...base.progress import Listener, Progress
 from ...character.mesh_faults import Shell, find_islands, find_shells, noise
 from ...character.problem import Problem
@@ -341,8 +341,7 @@ class Inspected:
         place[ids] = same.reshape(-1)
         a, b, c = bad[self.corners]
         corners = place[self.triangles[a & b | b & c | c & a]]
-        pairs = np.concatenate([corners[:, [0, 1]], corners[:, [1, 2]], corners[:, [2, 0]]])
-        pairs = np.concatenate([pairs, place[self.edges]])
+        pairs = np.concatenate([triangle_sides(corners), place[self.edges]])
         label = components(int(same.max()) + 1, pairs[(pairs >= 0).all(1)])[place[ids]]
         order = np.argsort(label, kind="stable")
         return np.split(ids[order], np.flatnonzero(np.diff(label[order])) + 1)

@@ -23,7 +23,7 @@ from ...character.pose_sets import measured_poses
 from ...character.problem import Problem
 from ...model.edits import Pairs
 from ...model.options import Options
-from ...model.sparse_weights import SparseWeights, make_sparse_weights, merged
+from ...model.sparse_weights import SparseWeights, merged
 from ...skeleton.poses import Poses
 from ...skeleton.skeleton import Skeleton, hanging
 from ..check.before_after import visible
@@ -249,12 +249,7 @@ class _Repair:
         weights = list(weights)
         for k, rows in zip(which, problem.split(solution.rows), strict=True):
             patch, old = patches[k], weights[k]
-            new = make_sparse_weights(
-                old.count, patch.vertices[rows.vertices], rows.bones, rows.weights
-            )
-            region = np.zeros(old.count, bool)
-            region[patch.vertices[patch.new]] = True
-            weights[k] = merged(old, new, region)
+            weights[k] = merged(old, *patch.in_whole(rows, old.count))
         return weights
 
     def _parameters(self, problem: Problem, meshes: Sequence[int]) -> Floats | None:

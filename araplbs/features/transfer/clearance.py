@@ -47,12 +47,7 @@ class Clearance:
         self._corners = np.searchsorted(vertices, corners)
         self._shares, self._points = shares[:, :3], points
         self._owners, self._near = _rings(self._corners, self._around, len(vertices))
-        rows, m = source.rows, len(skeleton.names)
-        place = np.full(len(source.vertices), -1)
-        place[vertices] = np.arange(len(vertices))
-        taken = place[rows.vertices] >= 0
-        weights = np.zeros((len(vertices), m))
-        weights[place[rows.vertices[taken]], rows.bones[taken]] = rows.weights[taken]
+        weights = dense_of(source.rows.of_vertices(vertices), len(skeleton.names))
         weights /= np.maximum(weights.sum(1, keepdims=True), 1e-30)
         self.skin_weights = np.einsum("kc,kcm->km", self._shares, weights[self._corners])
         self._transforms = engine.sample_poses(

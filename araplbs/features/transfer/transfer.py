@@ -12,6 +12,7 @@ import numpy as np
 
 from ...base.arrays import Bools, Floats
 from ...base.engine import engine
+from ...base.extent import triangle_sides
 from ...base.progress import Listener, Progress, SolverProgress
 from ...base.refusal import Refused
 from ...base.sentence import Sentence, joined
@@ -226,9 +227,9 @@ def _refuse_without_room(
 def _spread(weights: Floats, mesh: Mesh) -> Floats:
     """Weights (n, m) in which vertices without weights take the mean of weighted neighbors, ring by
     ring. Vertices at one place have the same neighbors."""
-    pairs = [mesh.triangles[:, [c, (c + 1) % 3]] for c in range(3)] + [mesh.edges]
+    pairs = np.concatenate([triangle_sides(mesh.triangles), mesh.edges]).astype(int)
     place = places_of(mesh.vertices)
-    i, j = place[np.concatenate([*pairs, *(pair[:, ::-1] for pair in pairs)]).astype(int)].T
+    i, j = place[np.concatenate([pairs, pairs[:, ::-1]])].T
     found = np.zeros_like(weights)
     np.add.at(found, place, weights)
     while True:
