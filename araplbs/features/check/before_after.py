@@ -21,7 +21,7 @@ from ...skeleton.poses import Poses
 from .check import findings_of
 from .findings import health, level
 from .inspected import Inspected
-from .lost import OWN, answers, reaching_bones
+from .lost import OWN, reaching_bones, responses
 
 if TYPE_CHECKING:
     from .findings import Finding
@@ -110,14 +110,14 @@ def _of_bones(
 ) -> dict[str, Any]:
     """The facts about bones compared with earlier weights. unresponsive: those that hardly moved
     the skin around them."""
-    skin, left_out = answers(problem, earlier, after), problem.skeleton.left_out
+    skin, left_out = responses(problem, earlier, after), problem.skeleton.left_out
     had_skin = [b for b in skin.owners if left_out[b] and b not in skin.lost]
     told = {*skin.lost, *had_skin}
     reaches = reaching_bones(problem, earlier, after)
     return {
         "lost": skin.lost,
         "had_skin": had_skin,
-        "as_before": sorted(unresponsive | set(skin.heard)),
+        "as_before": sorted(unresponsive | set(skin.responsive)),
         "reaching": [reach for reach in reaches if reach.owner not in told],
     }
 

@@ -34,45 +34,42 @@ if TYPE_CHECKING:
 OWN = 0.5  # share of a vertex's weight at which the vertex is skin of the bone
 LEAST = 4  # vertices: a smaller skin is ignored
 LOST = 0.25  # share of the earlier displacement; below this, the skin is lost
-HEARD = 0.5  # share of the earlier displacement; from here on, the bone moves its skin as before
+RESPONSIVE = 0.5  # share of the earlier displacement; from here on, the bone moves it as before
 FOREIGN = 0.02  # earlier weight of a bone and its descendants; with less, the skin is foreign
 ASKEW = np.array([0.31, 0.77, 0.55])  # any direction: the first axis is across it and the bone
 UP = np.array([0.0, 0.0, 1.0])  # the direction used for a bone without length
 
 
-class Answers(NamedTuple):
+class Responses(NamedTuple):
     """Indices, in the names of the skeleton, of the bones that had skin: all such bones, the bones
-    that have lost their skin, and the bones that still move it."""
+    that have lost their skin, and the bones whose skin still responds."""
 
     owners: list[int]
     lost: list[int]
-    heard: list[int]
+    responsive: list[int]
 
 
-def answers(problem: Problem, before: SparseWeights, after: SparseWeights) -> Answers:
+def responses(problem: Problem, before: SparseWeights, after: SparseWeights) -> Responses:
     """Determines how bones move the skin that they had. Weights are scaled to sum to 1, as in
     Blender."""
     skeleton = problem.skeleton
     before, after = before.normalized(), after.normalized()
     count = len(skeleton.names)
     owner = np.full(before.count, -1)
-    mine = before.weights > OWN
-    owner[before.vertices[mine]] = before.bones[mine]
+    is_skin = before.weights > OWN
+    owner[before.vertices[is_skin]] = before.bones[is_skin]
     hangs_on = hanging(skeleton.parents)
     ways = _ways(np.asarray(problem.arguments["vertices"]), owner, skeleton.heads, skeleton.tails)
-    was, now = (_moved(rows, owner, hangs_on, ways, count) for rows in (before, after))
-    looked = np.bincount(owner[owner >= 0], minlength=count) >= LEAST
-    each = (
-        looked,
-        looked & (was > 0) & (now < LOST * was),
-        looked & (was > 0) & (now >= HEARD * was),
-    )
-    return Answers(*(np.flatnonzero(bones).tolist() for bones in each))
+    earlier, now = (_moved(rows, owner, hangs_on, ways, count) for rows in (before, after))
+    had_skin = np.bincount(owner[owner >= 0], minlength=count) >= LEAST
+    moved = had_skin & (earlier > 0)
+    masks = had_skin, moved & (now < LOST * earlier), moved & (now >= RESPONSIVE * earlier)
+    return Responses(*(np.flatnonzero(bones).tolist() for bones in masks))
 
 
 def lost_bones(problem: Problem, before: SparseWeights, after: SparseWeights) -> list[int]:
     """The bones that have lost their skin."""
-    return answers(problem, before, after).lost
+    return responses(problem, before, after).lost
 
 
 class Reach(NamedTuple):

@@ -210,17 +210,17 @@ def test_sums_other_than_one(core, chain):
 
 def test_what_bones_still_move(core, chain):
     """Half of the former motion is a sufficient response."""
-    answers = core("features.check.lost").answers
+    responses = core("features.check.lost").responses
     problem, rows, own = chain
-    for share, heard, lost in (
+    for share, responsive, lost in (
         (0.6, [0, 1, 2, 3], []),
         (0.4, [0, 1, 2], []),
         (0.1, [0, 1, 2], [3]),
     ):
         blended = own.copy()
         blended[18:, 3], blended[18:, 2] = share, 1 - share
-        found = answers(problem, rows(own), rows(blended))
-        assert found.owners == [0, 1, 2, 3] and (found.heard, found.lost) == (heard, lost)
+        found = responses(problem, rows(own), rows(blended))
+        assert found.owners == [0, 1, 2, 3] and (found.responsive, found.lost) == (responsive, lost)
 
 
 def test_locked_bones_keep_their_present_weights(core):
