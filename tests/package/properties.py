@@ -11,7 +11,6 @@ import numpy as np
 import shapes
 
 ROOT = Path(__file__).parents[2]
-HOW = ("threads", "progress")  # arguments that say how, not what
 
 
 def whole(array, kind=float):
@@ -472,19 +471,31 @@ def arrays_of(problem):
 
 @functools.cache
 def declared():
-    """{function or type: which of HOW it accepts}, according to the stubs; for a type, those of all
-    its methods."""
+    """{function or type: {argument: its annotation}}, according to the stubs; for a type, those of
+    all its methods."""
     tree = ast.parse((ROOT / "araplbs/_engine.pyi").read_text(encoding="utf-8"))
-    found = {}
-    for part in tree.body:
-        if isinstance(part, (ast.FunctionDef, ast.ClassDef)) and not part.name.startswith("_"):
-            names = {a.arg for each in ast.walk(part) if isinstance(each, ast.arguments)
-                     for a in (*each.args, *each.kwonlyargs)}  # fmt: skip
-            found[part.name] = names & set(HOW)
-    return found
+    return {
+        part.name: {
+            each.arg: ast.unparse(each.annotation)
+            for each in ast.walk(part) if isinstance(each, ast.arg) and each.annotation
+        }
+        for part in tree.body
+        if isinstance(part, (ast.FunctionDef, ast.ClassDef)) and not part.name.startswith("_")
+    }  # fmt: skip
+
+
+def arguments_of(name):
+    """optimize_joints accepts the same as JointSolver."""
+    kind = name.split(",")[0].split(".")[0]
+    return declared()[{"optimize_joints": "JointSolver"}.get(kind, kind)]
 
 
 def takes(name, how):
-    """optimize_joints accepts the same as JointSolver."""
-    kind = name.split(",")[0].split(".")[0]
-    return how in declared()[{"optimize_joints": "JointSolver"}.get(kind, kind)]
+    return how in arguments_of(name)
+
+
+def needed(name):
+    """The arrays that must be given. Those of joints may be None as well, for the default."""
+    kinds = arguments_of(name).items()
+    found = {key for key, kind in kinds if "ArrayLike" in kind and "None" not in kind}
+    return found - {"joint_stiffness", "tangential"}

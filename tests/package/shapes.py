@@ -144,6 +144,19 @@ def split(vertices, triangles):
     return vertices[triangles.ravel()], np.arange(triangles.size).reshape(-1, 3)
 
 
+def halved(vertices, triangles):
+    """Every triangle is split into four."""
+    edges = np.sort(triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2), axis=1)
+    edges, number = np.unique(edges, axis=0, return_inverse=True)
+    a, b, c = triangles.T
+    x, y, z = (len(vertices) + number.reshape(-1, 3)).T
+    corners = [(a, x, z), (x, b, y), (z, y, c), (x, y, z)]
+    return (
+        np.concatenate([vertices, vertices[edges].mean(1)]),
+        np.concatenate([np.stack(each, 1) for each in corners]),
+    )
+
+
 def join(*meshes):
     vertices, triangles, count = [], [], 0
     for v, t in meshes:
@@ -267,6 +280,12 @@ def solved(solver):
     """A Solver that has run to its end."""
     solver.solve()
     return solver
+
+
+def solve_from(mesh, bones, weights, **settings):
+    """The weights that are found from these."""
+    given = {"weights": weights, "start_from_weights": True, "expansion_rounds": 0}
+    return solve(mesh, bones, precision="double", **given, **settings).weights
 
 
 def dense(rows, bones):

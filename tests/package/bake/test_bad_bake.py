@@ -4,7 +4,7 @@ import araplbs
 import numpy as np
 import pytest
 import shapes
-from refusals import INF, NAN, changed, refuse, row, table
+from refusals import NAN, changed, refuse, row, table
 from test_bake import N, V, problem
 
 WEIGHTS, TRANSFORMS, POSED = problem()
@@ -20,8 +20,6 @@ test_bad_arguments = table(
     row("there are no frames", frames=POSED[:0], transforms=TRANSFORMS[:0]),
     row("frames has 4 frames, but transforms has 6", frames=POSED[:4]),
     row(r"frames\[3\] contains nan at vertex 9: not finite", frames=changed(POSED, (3, 9, 1), NAN)),
-    row(r"vertices\[2, 1\] is inf: not finite", vertices=changed(V, (2, 1), INF)),
-    row(r"transforms\[2, 1\] contains nan", transforms=changed(TRANSFORMS, (2, 1, 0, 0), NAN)),
     row("the mesh has no vertices", vertices=EMPTY, frames=[EMPTY] * 6),
     row("there are no bones: provide transforms or new_bones", transforms=None),
     row("there are no bones", transforms=TRANSFORMS[:, :0]),
@@ -41,7 +39,6 @@ test_bad_arguments = table(
     ),
     row(r"triangles\[0, 2\] is 104, but there are 104", triangles=[[0, 1, N]]),
     row(r"edges\[1, 0\] is -1, but there are 104", edges=[[0, 1], [-1, 0]]),
-    row("the weight of vertex 3 for bone 1 is -1", weights=changed(WEIGHTS, (3, 1), -1.0)),
     row(r"weights has shape \(104, 3\)", weights=WEIGHTS[:, :3]),
     row("candidates has shape", candidates=np.ones((N, 2), bool)),
     row("max_influences is -1: must be from 0", max_influences=-1),
@@ -50,14 +47,11 @@ test_bad_arguments = table(
     row("tolerance is 2", tolerance=2.0),
     row("smoothness is nan", smoothness=NAN),
     row("damping is -1", damping=-1.0),
-    row("threads is -1", threads=-1),
     row("weights must be three arrays, not None", weights=(None, None, None), kind=TypeError),
     row("frames is .*int.*: must be a sequence", frames=7, kind=TypeError),
     row(r"frames\[5\] is None", frames=[*POSED[:5], None], kind=TypeError),
     row(r"frames\[0\] must contain numbers", frames=["a"] * 6, kind=TypeError),
-    row("frames must be", frames=None, kind=TypeError),
     row("new_bones is 'two': must be an integer", new_bones="two", kind=TypeError),
-    row("progress must be callable", progress=3, kind=TypeError),
     row(
         r"frames\[5\] contains \S+e\+15\d at vertex 0: too far",
         frames=[*POSED[:5], POSED[5] * 1e154],

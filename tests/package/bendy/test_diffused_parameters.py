@@ -4,7 +4,7 @@ import araplbs
 import numpy as np
 import pytest
 import shapes
-from refusals import GOOD, MESH, changed, row, table
+from refusals import GOOD, MESH, row, table
 
 
 def along(vertices, head, tail):
@@ -153,13 +153,9 @@ def test_bendy_bones_need_no_segments():
 test_bad_arguments = table(
     araplbs.diffuse_parameters,
     GOOD,
-    row("vertices must be an array, not None", vertices=None, kind=TypeError),
-    row("bone_parents must be an array, not None", bone_parents=None, kind=TypeError),
-    row(r"vertices\[3, 0\] is inf", vertices=changed(MESH[0], 3, np.inf)),
     row("triangle", triangles=MESH[1] + 1),
     row("parent", bone_parents=[1, 2, 0]),
     row("bone_kinds", bone_kinds=["rigid", "bone", "stb"]),
     row("bone_deform has shape", bone_deform=[True]),
     row("deform", bone_deform=[False] * 3),
-    row("threads is", threads=-1),
 )

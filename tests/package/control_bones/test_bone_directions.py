@@ -394,15 +394,10 @@ def test_a_leaf_without_skin_goes_on():
 test_bad_arguments = table(
     araplbs.bone_directions,
     GOOD,
-    row("vertices must be an array, not None", vertices=None, kind=TypeError),
-    row("bone_heads must be an array, not None", bone_heads=None, kind=TypeError),
-    row(r"vertices\[3, 0\] is nan", vertices=changed(MESH[0], 3, np.nan)),
-    row(r"bone_heads\[1, 0\] is nan", bone_heads=changed(GOOD["bone_heads"], 1, np.nan)),
     row(r"bone_tails\[1, 0\] is inf", bone_tails=changed(GOOD["bone_tails"], 1, np.inf)),
     row("triangle", triangles=MESH[1] + 1),
     row("parents form a loop", bone_parents=[1, 2, 0]),
     row("no bone of the skeleton deforms", bone_deform=[False] * 3),
     row("bone_deform has shape", bone_deform=[True]),
-    row("threads is", threads=-1),
 )
 test_bad_ways = table(araplbs.control_bones, GOOD, row("bone_ways has shape", bone_ways=[True]))

@@ -184,13 +184,10 @@ test_energy = table(
         triangles=[],
         weights=np.zeros((0, 3)),
     ),
-    row(r"vertices\[1, 1\] is nan", vertices=changed(MESH[0], (1, 1), NAN)),
     row(r"triangles\[0, 1\] is 99", triangles=[[0, 99, 1]]),
     row(r"edges\[0, 0\] is -1", edges=[[-1, 0]]),
     row("weights has shape", weights=WEIGHTS[:-1]),
     row("weights has shape", weights=WEIGHTS[:, :-1]),
-    row("weight of vertex 2 for bone 1 is -1", weights=changed(WEIGHTS, (2, 1), -1.0)),
-    row("weight of vertex 2 for bone 1 is nan", weights=changed(WEIGHTS, (2, 1), NAN)),
     row(
         "vertex 0 refer to bone 0 twice",
         weights=(np.arange(N + 1) * 2, np.zeros(2 * N, int), np.ones(2 * N)),
@@ -199,13 +196,9 @@ test_energy = table(
     row("vertex 0 refer to bone -1", weights=(np.arange(N + 1), np.full(N, -1), np.ones(N))),
     row("there are no poses", poses=POSES[:0]),
     row("there are no poses", poses=[]),
-    row(r"poses\[1\] of bone 0 contains nan", poses=changed(POSES, (1, 0, 0, 0), NAN)),
     row("poses has 2 rows", poses=POSES[:, :, :2]),
     row("poses has shape", poses=POSES[0]),
-    row("poses must be an array", poses=None, kind=TypeError),
-    row("weights must be an array", weights=None, kind=TypeError),
     row("weights must contain numbers", weights=WEIGHTS.astype(str), kind=TypeError),
-    row("threads is -1", threads=-1),
 )
 
 
@@ -235,7 +228,6 @@ test_sample_poses = table(
     sample,
     {},
     row("count is -1", count=-1),
-    row(r"bone_heads\[0, 0\] is nan", bone_heads=changed(BONES.heads, (0, 0), NAN)),
     row("no bone of the skeleton deforms", bone_deform=[False] * M),
     row("bone_parents has shape", bone_parents=[-1, 0]),
     row(r"bone_limits\[0, 0\]", bone_limits=np.tile([1.0, 0.0], (M, 3, 1))),

@@ -9,7 +9,7 @@ import pytest
 import reference
 import shapes
 from paths import DATA, SHARED, shared_file
-from refusals import BONES, INF, MESH, NAN, POSES, WEIGHTS, N, changed, refuse, row, table
+from refusals import BONES, MESH, NAN, POSES, WEIGHTS, N, changed, refuse, row, table
 from shared_data import load
 
 NAMES = ("area", "face", "p99", "drift", "worst_drift", "volume")
@@ -298,20 +298,11 @@ KINDS = ["rigid", "bendy", "rigid"]
 test_bad_arguments = table(
     araplbs.deformation,
     GOOD,
-    row("weights must be an array, not None", weights=None, kind=TypeError),
-    row("poses must be an array, not None", poses=None, kind=TypeError),
-    row("vertices must be an array, not None", vertices=None, kind=TypeError),
     row("there are no poses", poses=POSES[:0]),
     row("there are no poses", poses=[], bone_heads=None, bone_tails=None),
     row("there are no bones", bone_heads=[], bone_tails=[], poses=POSES[:, :0]),
     row(r"poses has shape \(2, 2, 3, 4\)", poses=POSES[:, :2]),
-    row(r"poses\[1\] of bone 2 contains inf", poses=changed(POSES, (1, 2, 0, 3), INF)),
     row("weights has shape", weights=WEIGHTS[:, :2]),
-    row(
-        "the weight of vertex 2 for bone 1 is -1",
-        weights=changed(WEIGHTS, (2, 1), -1.0),
-    ),
-    row(r"vertices\[4, 1\] is nan", vertices=changed(MESH[0], (4, 1), NAN)),
     row(
         r"triangles\[3, 2\] is 30, but there are 30",
         triangles=changed(MESH[1], (3, 2), N),
@@ -333,7 +324,6 @@ test_bad_arguments = table(
         kind=TypeError,
     ),
     row("bone_deform has shape", bone_deform=[1, 1]),
-    row(r"bone_heads\[1, 0\] is nan", bone_heads=changed(BONES.heads, (1, 0), NAN)),
     row("bone_tails has shape", bone_tails=BONES.tails[:2]),
     row(r"bone_kinds\[1\] is 'odd'", bone_kinds=["rigid", "odd", "rigid"]),
     row("bone_segments", bone_kinds=KINDS, bone_segments=[1, 1001, 1]),
@@ -358,8 +348,6 @@ test_bad_arguments = table(
         parameters=changed(np.zeros((N, 3)), (0, 1), 2.0),
     ),
     row(r"posed\[0, \d+\] is .*inf.*: not finite", poses=1e308 * np.ones_like(POSES)),
-    row("progress must be callable", progress=3, kind=TypeError),
-    row("threads is -1", threads=-1),
 )
 
 
@@ -367,12 +355,9 @@ POSED = MESH[0][None].repeat(2, 0)
 
 
 POINTS = (
-    row("posed must be an array, not None", posed=None, kind=TypeError),
     row("there are no poses", posed=POSED[:0]),
     row("posed has shape", posed=POSED[:, :29]),
     row(r"posed\[1, 7\] is .*nan", posed=changed(POSED, (1, 7, 2), NAN)),
-    row("vertices", vertices=changed(MESH[0], 3, INF)),
-    row("threads is", threads=-1),
 )
 test_bad_points = table(
     araplbs.surface_strain, {"vertices": MESH[0], "triangles": MESH[1], "posed": POSED}, *POINTS

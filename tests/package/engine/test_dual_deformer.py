@@ -21,8 +21,7 @@ def make(mesh=TUBE, bones=BONES, **settings):
 
 
 def solved(*problem, **settings):
-    solver = shapes.solved(make(*problem, **settings))
-    return solver
+    return shapes.solved(make(*problem, **settings))
 
 
 class Dense:

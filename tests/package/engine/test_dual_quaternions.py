@@ -5,13 +5,7 @@ import numpy as np
 import pytest
 import reference
 import shapes
-from refusals import INF, MESH, NAN, POSES, WEIGHTS, M, changed, row, table
-
-
-def turned(axis, angle):
-    x, y, z = np.array(axis) / np.linalg.norm(axis)
-    k = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
-    return np.eye(3) + np.sin(angle) * k + (1 - np.cos(angle)) * k @ k
+from refusals import INF, MESH, POSES, WEIGHTS, M, changed, row, table
 
 
 def quaternion(rotation):
@@ -65,7 +59,7 @@ def skin(vertices, weights, poses, axes=None):
 def random_poses(rng, count, bones, scale=0.0):
     poses = np.empty((count, bones, 3, 4))
     for pose in poses.reshape(-1, 3, 4):
-        pose[:, :3] = turned(rng.normal(size=3), rng.uniform(-3, 3))
+        pose[:, :3] = shapes.rotation(rng.normal(size=3), rng.uniform(-3, 3))
         pose[:, :3] @= np.eye(3) + scale * rng.normal(size=(3, 3))
         pose[:, 3] = rng.normal(size=3)
     return poses
@@ -82,7 +76,7 @@ def cloud(rng):
 @pytest.mark.parametrize("scale", [0.0, 0.3])
 def test_against_explicit_sums(rng, cloud, scale):
     poses = random_poses(rng, 6, 4, scale)
-    axes = np.array([turned(rng.normal(size=3), a) for a in (0.3, 2, 1, 3)])
+    axes = np.array([shapes.rotation(rng.normal(size=3), a) for a in (0.3, 2, 1, 3)])
     for given in (None, axes):
         got = araplbs.dual_quaternion_skinning(*cloud, poses, bone_axes=given)
         np.testing.assert_allclose(got, skin(*cloud, poses, given), atol=1e-11)
@@ -107,7 +101,7 @@ def test_keeps_the_radius_of_a_twisted_tube():
     vertices, _ = shapes.tube(around=12, along=11, radius=0.3)
     along = vertices[:, 2] / 2
     poses = np.tile(np.eye(3, 4), (1, 2, 1, 1))
-    poses[0, 1, :, :3] = turned([0, 0, 1], 3.0)
+    poses[0, 1, :, :3] = shapes.rotation([0, 0, 1], 3.0)
     weights = np.column_stack([1 - along, along])
     got = araplbs.dual_quaternion_skinning(vertices, weights, poses)[0]
     np.testing.assert_allclose(np.linalg.norm(got[:, :2], axis=1), 0.3, atol=1e-12)
@@ -137,9 +131,6 @@ AXES = np.tile(np.eye(3), (M, 1, 1))
 test_bad_arguments = table(
     araplbs.dual_quaternion_skinning,
     GOOD,
-    row("poses must be an array, not None", poses=None, kind=TypeError),
-    row("weights must be an array, not None", weights=None, kind=TypeError),
-    row("vertices must be an array, not None", vertices=None, kind=TypeError),
     row("poses has shape", poses=POSES[0]),
     row("weights has shape", weights=WEIGHTS[:, :2]),
     row("there are no poses", poses=[]),
@@ -147,22 +138,9 @@ test_bad_arguments = table(
     row("there are no poses", poses=POSES[:0]),
     row("bone_axes has shape", bone_axes=AXES[:2]),
     row(
-        r"vertices\[4, 1\] is nan: not finite",
-        vertices=changed(MESH[0], (4, 1), NAN),
-    ),
-    row(
         r"poses\[1, 2\] contains inf: not finite",
         poses=changed(POSES, (1, 2, 0, 3), INF),
     ),
-    row(
-        r"bone_axes\[1\] contains nan: not finite",
-        bone_axes=changed(AXES, (1, 0, 0), NAN),
-    ),
     row(r"bone_axes\[2\] is not a rotation", bone_axes=AXES * [[[1]], [[1]], [[-1]]]),
     row(r"bone_axes\[0\] is not a rotation", bone_axes=1.1 * AXES),
-    row(
-        "the weight of vertex 2 for bone 1 is -1",
-        weights=changed(WEIGHTS, (2, 1), -1.0),
-    ),
-    row("threads is", threads=-1),
 )

@@ -34,21 +34,6 @@ def rest_energy(inside):
     return sum(a[i, k] * np.sum((points[k] - points[i]) ** 2) for i, k in reference.edges_of(a))
 
 
-def halved(vertices, triangles):
-    """Every triangle is split into four."""
-    vertices, middle, out = list(vertices), {}, []
-    for t in triangles:
-        m = []
-        for i, k in ((t[0], t[1]), (t[1], t[2]), (t[2], t[0])):
-            key = (min(i, k), max(i, k))
-            if key not in middle:
-                middle[key] = len(vertices)
-                vertices.append((vertices[i] + vertices[k]) / 2)
-            m.append(middle[key])
-        out += [(t[0], m[0], m[2]), (m[0], t[1], m[1]), (m[2], m[1], t[2]), (m[0], m[1], m[2])]
-    return np.array(vertices), np.array(out)
-
-
 @POWERS
 def test_faces(power, rng):
     mesh = irregular(rng)
@@ -118,7 +103,7 @@ def test_links_are_as_stiff_in_a_finer_tessellation():
     used to be four times as stiff."""
     mesh, _ = button_on_a_tube()
     coarse, fine = (
-        stiffness_of_links(*m, len(mesh[0]) - 1) for m in (mesh, halved(*mesh))
+        stiffness_of_links(*m, len(mesh[0]) - 1) for m in (mesh, shapes.halved(*mesh))
     )  # fmt: skip
     assert fine < 1.5 * coarse / 4
 
@@ -146,7 +131,7 @@ def test_strain_costs_the_same_after_subdivision(power, rng):
     """With the paper's weights, strain costs a quarter."""
     mesh = irregular(rng)
     mesh = mesh[0], mesh[1][:-1]  # the sliver's edges are held at the least length
-    fine = halved(*mesh)
+    fine = shapes.halved(*mesh)
     before, after = (rest_energy(solver_of(*m, power)._inside) for m in (mesh, fine))
     assert after == pytest.approx(before, rel=1e-9)
     paper = [rest_energy(solver_of(*m, 0)._inside) for m in (mesh, fine)]

@@ -432,20 +432,15 @@ test_bad_values_are_named = table(
     araplbs.elastic_poses,
     GOOD,
     row("triangles", triangles="no", kind=TypeError),
-    row(r"vertices\[4, 1\] is nan", vertices=changed(MESH[0], (4, 1), NAN)),
     row(r"triangles\[3, 2\] is 30, but there are 30", triangles=changed(MESH[1], (3, 2), N)),
     row(r"edges\[1, 0\] is 30", edges=[[0, 1], [N, 1]]),
     row(r"tets\[0, 0\] is -1", tets=[[-1, 1, 2, 3]]),
-    row(r"bone_heads\[1, 0\] is nan", bone_heads=changed(BONES.heads, (1, 0), NAN)),
     row(r"bone_tails has shape \(2, 3\)", bone_tails=BONES.tails[:2]),
     row("poses has shape", poses=POSES[:, :2]),
     row("there are no poses", poses=POSES[:0]),
-    row(r"poses\[1\] of bone 2 contains nan", poses=changed(POSES, (1, 2, 0, 0), NAN)),
     row("poses", poses=changed(SQUARE, (0, 1, 3, 0), 2.0)),
     row("no bone of the skeleton deforms", bone_deform=[False] * M),
     row("bone_deform has shape", bone_deform=[True]),
-    row("weight", weights=changed(WEIGHTS, (2, 1), NAN)),
-    row("weight", weights=changed(WEIGHTS, (2, 1), -1.0)),
     row("weights has shape", weights=WEIGHTS[:, :2]),
     row("hold is 0: must be from 0.0001", hold=0.0),
     row("limb_hold is nan", limb_hold=NAN),
@@ -458,14 +453,12 @@ test_bad_values_are_named = table(
     row("acceleration is 21", acceleration=21),
     row("samples is 0", samples=0),
     row("method is 'solid'", method="solid"),
-    row("threads is -1", threads=-1),
     row(r"bone 0, at 1e\+07 to .* is too far from the mesh", bone_heads=BONES.heads + 1e7),
     row("bone 0, at 0 to .* is too far from the mesh", vertices=MESH[0] * 1e-7),
     row(
         r"poses\[1\] is too large: a bone scales the mesh by",
         poses=POSES * np.array([1, 1e7])[:, None, None, None],
     ),
-    row("progress", progress=3, kind=TypeError),
     row("stiffness", stiffness=3, kind=TypeError),
 )
 
@@ -484,7 +477,3 @@ def test_meshes_far_larger_than_their_bones_or_far_away(method, size, shift):
         limb_hold=0.0,
     )
     np.testing.assert_allclose(posed, np.broadcast_to(mesh, posed.shape), atol=1e-4 * size)
-
-
-def test_the_good_problem_is_one():
-    assert araplbs.elastic_poses(**GOOD).shape == (2, N, 3)

@@ -15,8 +15,7 @@ NO_FACES = np.zeros((0, 3), int)
 
 
 def solve(vertices, triangles, bones=BONES, **settings):
-    solver = shapes.solved(araplbs.Solver(vertices, triangles, *bones, **bones.more, **settings))
-    return solver
+    return shapes.solve((vertices, triangles), bones, **settings)
 
 
 @pytest.fixture(scope="module")

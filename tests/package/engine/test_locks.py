@@ -5,6 +5,7 @@ import araplbs
 import numpy as np
 import pytest
 import shapes
+from shapes import solve
 
 
 @pytest.fixture
@@ -12,11 +13,6 @@ def problem(rng):
     mesh, bones = shapes.tube(8, 13), shapes.chain(4)
     weights = shapes.random_weights(rng, len(mesh[0]), 4, empty=0.5)
     return mesh, bones, weights
-
-
-def solve(mesh, bones, **settings):
-    solver = shapes.solve(mesh, bones, **settings)
-    return solver
 
 
 def check_rows(weights, sums=1.0):

@@ -7,13 +7,9 @@ import pytest
 import reference
 import shapes
 from guarantees import check_report, check_weights
+from shapes import solve
 
 INSIDE = shapes.chain(4, 1.8).moved(np.eye(3), (0, 0, 0.1))  # of a closed tube: no end shows
-
-
-def solve(mesh, bones, **settings):
-    solver = shapes.solve(mesh, bones, **settings)
-    return solver
 
 
 def posed(mesh, weights, bones, count=40):

@@ -4,6 +4,7 @@ touch (csrc/initial/pierced.c), and skin that is past the middle only because of
 import araplbs
 import numpy as np
 import pytest
+import shapes
 
 PARTNERS = np.array([0, 4, 5, 6, 1, 2, 3])  # hips; thigh, shin, foot of each side
 LEFT, RIGHT = slice(1, 4), slice(4, 7)
@@ -11,20 +12,6 @@ LEFT, RIGHT = slice(1, 4), slice(4, 7)
 
 def ring(x, y, z, width, depth):
     return [(x + a * width, y + b * depth, z) for a, b in ((-1, -1), (1, -1), (1, 1), (-1, 1))]
-
-
-def halved(vertices, triangles):
-    """Every triangle is split into four."""
-    edges = np.sort(triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2), axis=1)
-    edges, number = np.unique(edges, axis=0, return_inverse=True)
-    middle = len(vertices) + number.reshape(-1, 3)
-    a, b, c = triangles.T
-    x, y, z = middle.T
-    corners = [(a, x, z), (x, b, y), (z, y, c), (x, y, z)]
-    return (
-        np.concatenate([vertices, vertices[edges].mean(1)]),
-        np.concatenate([np.stack(each, 1) for each in corners]),
-    )
 
 
 def legs(past, levels=0, hips=0.2):
@@ -43,7 +30,7 @@ def legs(past, levels=0, hips=0.2):
     faces = [t for a, b, c, d in quads for t in ((a, c, b), (a, d, c))]
     vertices, triangles = np.array([point for points in rings for point in points]), np.array(faces)
     for _ in range(levels):
-        vertices, triangles = halved(vertices, triangles)
+        vertices, triangles = shapes.halved(vertices, triangles)
     n = len(vertices)
     both = np.concatenate([vertices, vertices * [-1, 1, 1]])
     number = np.arange(2 * n)

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import reference
 import shapes
-from refusals import MESH, NAN, changed, row, table
+from refusals import MESH, row, table
 
 
 def tangled(rng):
@@ -74,16 +74,9 @@ GOOD = {
 test_bad_arguments = table(
     araplbs.posed_energy,
     GOOD,
-    row("posed must be an array, not None", posed=None, kind=TypeError),
     row(r"posed has shape \(30, 3\)", posed=MESH[0]),
     row(r"posed has shape", posed=np.zeros((2, 29, 3))),
     row("there are no poses", posed=GOOD["posed"][:0]),
     row("there are no poses", posed=[]),
     row("posed must contain numbers", posed=GOOD["posed"].astype(complex), kind=TypeError),
-    row(
-        r"posed\[1, 7\] is \(.*nan.*\): not finite",
-        posed=changed(GOOD["posed"], (1, 7, 2), NAN),
-    ),
-    row("vertices", vertices=changed(MESH[0], 3, np.inf)),
-    row("threads is", threads=-1),
 )

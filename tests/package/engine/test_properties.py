@@ -11,7 +11,7 @@ import threading
 import araplbs
 import numpy as np
 import pytest
-from properties import CASES, Body, arrays_of, declared, problem_of, run, takes
+from properties import CASES, Body, arrays_of, declared, needed, problem_of, run, takes
 
 # LARGE is of several chunks in every loop; the sanitizers look at memory, of which less will do.
 ASAN = "asan" in os.environ.get("LD_PRELOAD", "")
@@ -159,6 +159,25 @@ def test_bad_arrays_are_named(case, name):
         with pytest.raises((ValueError, TypeError)) as refusal:
             run(case, replaced(problem, name, change))
         assert re.search(SAID.get(key, key), str(refusal.value)), refusal.value
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_what_is_needed_is_named(name):
+    """Arrays that must be given, negative weights, numbers of threads, functions to be called."""
+    problem = problem_of(name, SMALL)
+    for key in needed(name) & {*problem}:
+        with pytest.raises(TypeError, match=key):
+            run(name, {**problem, key: None})
+    weights = {"weights", "weights[2]"} & {*arrays_of(problem)}
+    for key in weights if name != "prune" else ():  # which takes any numbers
+        with pytest.raises(ValueError, match="weight"):
+            run(name, replaced(problem, key, lambda a: -a))
+    if name in THREADED:
+        with pytest.raises(ValueError, match="threads is -1: must be"):
+            run(name, problem, threads=-1)
+    if name in HEARD and name != "Solver.edit":
+        with pytest.raises(TypeError, match="progress must be callable, not"):
+            run(name, problem, progress=3)
 
 
 def spoil(array):

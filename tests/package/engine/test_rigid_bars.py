@@ -53,8 +53,7 @@ def sword(cuts=24):
 
 
 def solved(parts, bones=BONES, **settings):
-    solver = shapes.solve(shapes.join(TUBE, *parts), bones, precision="double", **settings)
-    return solver
+    return shapes.solve(shapes.join(TUBE, *parts), bones, precision="double", **settings)
 
 
 def rows_of(solver, parts):
@@ -87,14 +86,11 @@ def test_all_parts_of_a_sword_follow_the_same_bone():
     assert len({follows_one_bone(rows) for rows in rows_of(solved(parts), parts)}) == 1
 
 
-def test_a_sword_turned_with_all_else():
-    turn = np.linalg.qr(np.random.default_rng(5).normal(size=(3, 3)))[0]
-    turn *= np.sign(np.linalg.det(turn))
+def test_a_sword_turned_with_all_else(rng):
+    turn = shapes.random_rotations(rng)
     vertices, triangles = shapes.join(TUBE, *sword())
-    bones = BONES.moved(turn)
-    solver = shapes.solved(
-        araplbs.Solver(vertices @ turn.T, triangles, *bones, **bones.more, precision="double")
-    )
+    mesh, bones = (vertices @ turn.T, triangles), BONES.moved(turn)
+    solver = shapes.solve(mesh, bones, precision="double")
     assert len({follows_one_bone(rows) for rows in rows_of(solver, sword())}) == 1
 
 

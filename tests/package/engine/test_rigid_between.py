@@ -29,16 +29,7 @@ def solved_from(mesh, bones, owners, **settings):
     """Solves from weights in which each part of the given number of vertices follows only this
     bone."""
     start = np.concatenate([np.tile(np.eye(len(bones))[bone], (n, 1)) for n, bone in owners])
-    solver = shapes.solve(
-        mesh,
-        bones,
-        precision="double",
-        weights=start,
-        start_from_weights=True,
-        expansion_rounds=0,
-        **settings,
-    )
-    return solver.weights
+    return shapes.solve_from(mesh, bones, start, **settings)
 
 
 def plates(count=SIDES):
@@ -67,16 +58,8 @@ def test_a_wheel_that_would_bend_with_a_track(radius):
     near = np.linalg.norm(wheel[0][:, None] - bones.heads[1:], axis=2).argmin(1)
     near = np.eye(SIDES + 1)[near + 1]
     start = np.concatenate([start, 0.45 * np.eye(SIDES + 1)[0] + 0.55 * near])
-    weights = shapes.solve(
-        mesh,
-        bones,
-        precision="double",
-        weights=start,
-        start_from_weights=True,
-        expansion_rounds=0,
-        rigid_departure=0.01,
-    ).weights[-len(wheel[0]) :]
-    assert (weights[:, 0] == 1).all()
+    weights = shapes.solve_from(mesh, bones, start, rigid_departure=0.01)
+    assert (weights[-len(wheel[0]) :, 0] == 1).all()
 
 
 def test_a_bone_keeps_its_only_plate():

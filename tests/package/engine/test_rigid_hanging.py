@@ -102,13 +102,11 @@ def test_a_root_between_bones_has_a_blend():
     assert 0.2 < rows[0, HIPS] < 0.8
 
 
-def test_cards_turned_with_all_else():
-    turn = np.linalg.qr(np.random.default_rng(5).normal(size=(3, 3)))[0]
-    turn *= np.sign(np.linalg.det(turn))
+def test_cards_turned_with_all_else(rng):
+    turn = shapes.random_rotations(rng)
     vertices, triangles = shapes.join(BODY, card(**LONG))
-    bones = BONES.moved(turn)
-    solver = shapes.solver((vertices @ turn.T, triangles), bones, precision="double")
-    rows = shapes.solved(solver).weights[FIRST:]
+    mesh, bones = (vertices @ turn.T, triangles), BONES.moved(turn)
+    rows = shapes.solve(mesh, bones, precision="double").weights[FIRST:]
     assert is_one_row(rows)
     assert rows[0, HEAD] > 0.9
 
@@ -155,15 +153,13 @@ def test_a_card_with_wanted_weights_is_left_alone():
 
 def test_images_hang_on_images():
     """Cards on both sides of the plane x = 0, and one across it."""
-    bones = BONES
     left = card(0.4, **LONG)
     right = left[0] * [-1, 1, 1], left[1][:, ::-1]
     middle = card(np.pi / 2, **LONG)
     mesh = shapes.join(BODY, left, right, middle)
-    solver = shapes.solver(
-        mesh, bones, symmetry=(np.arange(3), (0, 0, 0), (1, 0, 0)), precision="double"
-    )
-    rows = shapes.solved(solver).weights[FIRST:].reshape(3, -1, 3)
+    symmetry = np.arange(3), (0, 0, 0), (1, 0, 0)
+    solver = shapes.solve(mesh, BONES, symmetry=symmetry, precision="double")
+    rows = solver.weights[FIRST:].reshape(3, -1, 3)
     np.testing.assert_array_equal(rows[0], rows[1])
     for own in rows:
         assert is_one_row(own)

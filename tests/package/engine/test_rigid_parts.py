@@ -26,8 +26,7 @@ def make(mesh=TUBE, bones=BONES, **settings):
 
 
 def solved(*args, **settings):
-    solver = shapes.solved(make(*args, **settings))
-    return solver
+    return shapes.solved(make(*args, **settings))
 
 
 def check(solver, labels, limit=None):

@@ -130,13 +130,12 @@ def test_what_is_open_rides_on_the_prop():
     assert parts[-1][:, [3, 4]].sum(1).min() > 0.9
 
 
-def test_turned_with_all_else():
-    turn = np.linalg.qr(np.random.default_rng(5).normal(size=(3, 3)))[0]
-    turn *= np.sign(np.linalg.det(turn))
+def test_turned_with_all_else(rng):
+    turn = shapes.random_rotations(rng)
     vertices, triangles = shapes.join(HAND, *pistol())
-    bones = BONES.moved(turn)
-    solver = shapes.solver((vertices @ turn.T, triangles), bones, precision="double")
-    assert (shapes.solved(solver).weights[FIRST:] == np.eye(7)[PALM]).all()
+    mesh, bones = (vertices @ turn.T, triangles), BONES.moved(turn)
+    solver = shapes.solve(mesh, bones, precision="double")
+    assert (solver.weights[FIRST:] == np.eye(7)[PALM]).all()
 
 
 def test_a_tool_of_one_part_follows_the_hand():

@@ -16,8 +16,7 @@ FIRST = len(TUBE[0])
 
 
 def solved(mesh, bones=BONES, **settings):
-    solver = shapes.solve(mesh, bones, precision="double", **settings)
-    return solver
+    return shapes.solve(mesh, bones, precision="double", **settings)
 
 
 def plate(at, size=(0.05, 0.1, 0.3)):

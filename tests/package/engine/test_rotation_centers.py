@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import reference
 import shapes
-from refusals import INF, MESH, NAN, POSES, WEIGHTS, M, N, changed, row, table
+from refusals import MESH, NAN, POSES, WEIGHTS, M, N, changed, row, table
 from shapes import rotation
 from test_dual_quaternions import product, quaternion, random_poses
 
@@ -211,23 +211,12 @@ START = np.arange(N + 1)
 test_bad_arguments_of_centers = table(
     araplbs.rotation_centers,
     CENTERS,
-    row("weights must be an array, not None", weights=None, kind=TypeError),
-    row("triangles must be an array, not None", triangles=None, kind=TypeError),
     row("weights has shape", weights=WEIGHTS[:3]),
     row("sigma is 0: must be", sigma=0.0),
     row("sigma is nan: must be", sigma=NAN),
-    row("threads is", threads=-1),
-    row(
-        r"vertices\[4, 1\] is nan: not finite",
-        vertices=changed(MESH[0], (4, 1), NAN),
-    ),
     row(
         r"triangles\[0, 0\] is 30, but there are 30",
         triangles=changed(MESH[1], (0, 0), N),
-    ),
-    row(
-        "the weight of vertex 2 for bone 1 is -1",
-        weights=changed(WEIGHTS, (2, 1), -1.0),
     ),
     row(
         "weights of vertex 0 refer to bone -1",
@@ -243,16 +232,7 @@ test_bad_arguments_of_centers = table(
 test_bad_arguments_of_skinning = table(
     araplbs.center_of_rotation_skinning,
     SKINNED,
-    row("centers must be an array, not None", centers=None, kind=TypeError),
     row("centers has shape", centers=MESH[0][:3]),
     row("there are no poses", poses=[]),
-    row(
-        r"poses\[1, 2\] contains inf: not finite",
-        poses=changed(POSES, (1, 2, 0, 3), INF),
-    ),
     row(r"bone_axes\[0\] is not a rotation", bone_axes=1.1 * np.tile(np.eye(3), (M, 1, 1))),
-    row(
-        "the weight of vertex 2 for bone 1 is -1",
-        weights=changed(WEIGHTS, (2, 1), -1.0),
-    ),
 )

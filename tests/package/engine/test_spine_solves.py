@@ -146,8 +146,7 @@ def test_a_mirrored_skeleton_gets_the_mirrored_bends(kind):
 
 def solved(mesh=None, bones=None, **settings):
     mesh, bones = mesh or shapes.tube(10, 21), bones or rig()
-    solver = shapes.solve(mesh, bones, **{"pose_count": 20, **settings})
-    return solver
+    return shapes.solve(mesh, bones, **{"pose_count": 20, **settings})
 
 
 @pytest.mark.parametrize(

@@ -52,8 +52,7 @@ def make(mesh, bones=BONES, partners=PARTNERS, plane=PLANE, **settings):
 
 
 def solved(mesh, bones=BONES, **settings):
-    solver = shapes.solved(make(mesh, bones, **settings))
-    return solver
+    return shapes.solved(make(mesh, bones, **settings))
 
 
 def asymmetry(weights, partner, partners=PARTNERS):

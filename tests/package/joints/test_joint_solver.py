@@ -11,7 +11,7 @@ import reference
 import shapes
 from guarantees import check_weights
 from joint_rigs import ARM, BONES, PLANE, moved, solver
-from refusals import GOOD, POSES, changed, row, table
+from refusals import GOOD, row, table
 from reports import Told
 
 
@@ -166,7 +166,6 @@ test_bad_input_is_refused = table(
     row("bone_spring_stiffness is -1", bone_spring_stiffness=-1.0),
     row("peak_stiffness is nan", peak_stiffness=NAN),
     row("^joint_stiffness is -1: must be", joint_stiffness=-1.0),
-    row(r"joint_stiffness\[1, 0\] is nan", joint_stiffness=changed(np.ones((3, 2)), (1, 0), NAN)),
     row("joint_stiffness has shape", joint_stiffness=np.ones(3)),
     row("joint_stiffness|float", joint_stiffness="soft", kind=TypeError),
     row("^tangential is inf: must be", tangential=np.inf),
@@ -177,9 +176,6 @@ test_bad_input_is_refused = table(
     row("bone 1 is bendy", bone_kinds=["rigid", "bendy", "rigid"]),
     row("optimize_weights is False", optimize_weights=False),
     row("there are no poses", pose_count=0),
-    row("threads is -1", threads=-1),
-    row("progress must be callable", progress=3, kind=TypeError),
-    row(r"poses\[0\] of bone 1", poses=changed(POSES, (0, 1, 0, 3), NAN)),
     row("mirror partner of bone 0", symmetry=([7, 1, 2], *PLANE)),
     row("weights has shape", weights=np.ones((3, 3))),
 )
