@@ -42,12 +42,11 @@ class Subject:
     def solve(self):
         options = self.core("model.options").Options(**self.options)
         rows = self.core("solvers.solve").solve(self.problem, options).rows
-        self.weights = np.zeros((len(self.vertices), len(creature.BONES)))
-        self.weights[rows.vertices, rows.bones] = rows.weights
+        self.weights = self.core("model.sparse_weights").dense_of(rows, len(creature.BONES))
 
     def findings(self, progress=None):
         rows = self.core("model.sparse_weights")
-        vertices, bones = np.nonzero(self.weights)
+        vertices, bones = np.nonzero(self.weights)  # NaN as well
         sparse = rows.make_sparse_weights(
             len(self.vertices), vertices, bones, self.weights[vertices, bones]
         )

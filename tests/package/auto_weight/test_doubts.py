@@ -161,11 +161,8 @@ def leg(foot_on):
         [(0, 0, 1.5), (0.1, 0, 0.5), (0.1, 0, 0.1), (0.1, -0.2, 0), (0, 0.6, 0)], float
     )
     parents = np.array([4, 0, 1, foot_on, -1])
-    return Skeleton(
-        names=["hips", "thigh", "shin", "foot", "root"], heads=heads, tails=tails, parents=parents,
-        roll_axes=np.tile([0.0, 1.0, 0.0], (5, 1)), deform=np.array([True] * 4 + [False]),
-        limits=np.full((5, 3, 2), np.nan), opposite=np.arange(5),
-    )  # fmt: skip
+    names, deform = ["hips", "thigh", "shin", "foot", "root"], [True] * 4 + [False]
+    return Skeleton.from_joints(heads, parents, tails=tails, names=names, deform=deform)
 
 
 def test_feet_that_random_poses_tear_off():

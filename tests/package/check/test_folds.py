@@ -21,21 +21,14 @@ def turned(axis, degrees):
 def checked(core, meshes, weights, transforms):
     """[Finding] of meshes [(vertices, triangles)] with these weights (n, 2) in these poses."""
     own, skeletons = core("character.problem"), core("skeleton.skeleton")
-    heads, tails, parents = (np.array(each, float) for each in zip(*BONES, strict=True))
-    skeleton = skeletons.Skeleton(
-        names=["lower", "upper"], heads=heads, tails=tails, parents=parents.astype(int),
-        roll_axes=np.tile([0.0, 1, 0], (2, 1)), deform=np.ones(2, bool),
-        limits=np.full((2, 3, 2), np.nan), opposite=np.arange(2),
-    )  # fmt: skip
+    heads, tails, parents = zip(*BONES, strict=True)
+    skeleton = skeletons.Skeleton.from_joints(heads, parents, tails=tails, names=["lower", "upper"])
     problem = own.Problem(
         [own.Mesh(f"mesh {k}", *mesh, np.zeros((0, 2), int), np.eye(4))
          for k, mesh in enumerate(meshes)],
         skeleton, symmetric=False,
     )  # fmt: skip
-    vertices, bones = np.nonzero(weights)
-    rows = core("model.sparse_weights").make_sparse_weights(
-        len(weights), vertices, bones, weights[vertices, bones]
-    )
+    rows = core("model.sparse_weights").sparse_of(weights)
     poses = core("skeleton.poses").Poses(np.asarray(transforms, float), None)
     return core("features.check.check").check(
         problem, rows, poses, core("model.options").Options(symmetric=False)

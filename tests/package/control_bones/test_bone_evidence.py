@@ -196,12 +196,8 @@ def test_worth_of_generators():
 
 
 def skeleton(heads, tails):
-    m = len(heads)
-    return core("skeleton.skeleton").Skeleton(
-        names=[f"bone{k}" for k in range(m)], heads=np.array(heads, float),
-        tails=np.array(tails, float), parents=np.full(m, -1), roll_axes=np.zeros((m, 3)),
-        deform=np.ones(m, bool), limits=np.full((m, 3, 2), np.nan), opposite=np.arange(m),
-    )  # fmt: skip
+    from_joints = core("skeleton.skeleton").Skeleton.from_joints
+    return from_joints(heads, np.full(len(heads), -1), tails=tails)
 
 
 SPANS = [(0, 1), (1, 2.5), (2.5, 4)]  # from one bone's head at 0 to its tail at 4

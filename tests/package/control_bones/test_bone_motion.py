@@ -1,5 +1,7 @@
 """Facts about bones that animations reveal; data that cannot reveal anything is not read."""
 
+from dataclasses import replace
+
 import numpy as np
 from araplbs.skeleton.bone_evidence import Motion, with_motion
 from araplbs.skeleton.bone_facts import BoneFacts
@@ -12,11 +14,8 @@ UP, PARENTS = np.array([0, 0, 0.9]), np.array([-1, 0, 1, 1])
 
 
 def skeleton_of(names=NAMES, deform=(True,) * 4):
-    return Skeleton(
-        names=list(names), heads=HEADS, tails=HEADS + UP, parents=PARENTS,
-        roll_axes=np.zeros((4, 3)), deform=np.array(deform), limits=np.full((4, 3, 2), np.nan),
-        opposite=np.arange(4),
-    )  # fmt: skip
+    bones = Skeleton.from_joints(HEADS, PARENTS, tails=HEADS + UP, names=names)
+    return replace(bones, deform=np.array(deform))
 
 
 def told(skeleton, away=(), turned=()):

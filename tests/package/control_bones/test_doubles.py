@@ -47,16 +47,11 @@ def skeleton(copies=((1, None), (2, 0)), spine=4, first=False, move=lambda point
     place = np.argsort(order)
     heads = np.zeros((len(names), 3))
     heads[:, 2] = places[order]
-    m = len(names)
-    return Skeleton(
-        [names[b] for b in order],
+    return Skeleton.from_joints(
         move(heads),
-        move(heads + np.array([0.0, 0, 1])),
         np.array([-1 if parents[b] < 0 else place[parents[b]] for b in order]),
-        np.tile([0.0, 1, 0], (m, 1)),
-        np.ones(m, bool),
-        np.full((m, 3, 2), np.nan),
-        np.arange(m),
+        tails=move(heads + np.eye(3)[2]),
+        names=[names[b] for b in order],
     )
 
 
@@ -146,16 +141,9 @@ def retargeted(names, add="DEF_{}", on_originals=False):
     heads[:, 2] = np.tile(np.arange(m), 2)
     up = np.arange(m) - 1
     below = np.arange(m) if on_originals else np.where(up < 0, -1, up + m)
-    return Skeleton(
-        [*names, *map(add.format, names)],
-        heads,
-        heads + np.array([0, 0, 1.0]),
-        np.concatenate([up, below]),
-        np.tile([0.0, 1, 0], (2 * m, 1)),
-        np.ones(2 * m, bool),
-        np.full((2 * m, 3, 2), np.nan),
-        np.arange(2 * m),
-    )
+    both = [*names, *map(add.format, names)]
+    parents = np.concatenate([up, below])
+    return Skeleton.from_joints(heads, parents, tails=heads + np.eye(3)[2], names=both)
 
 
 def lesser_of(bones, sums=(0, 0), parts=()):

@@ -2,6 +2,7 @@
 joints and skin that are slightly off, and meaningless tails."""
 
 import tracemalloc
+from dataclasses import replace
 
 import creature
 import numpy as np
@@ -38,13 +39,10 @@ def skeleton(turn=None, offset=(0, 0, 0), names=NAMES, **more):
     fingers = [k for k, name in enumerate(NAMES) if name.startswith("front")]
     heads[fingers, 1] = tails[fingers, 1] = -0.22  # front and back are not images of each other
     heads, tails = (ends @ turn.T + offset for ends in (heads, tails))
-    m = len(names)
-    return Skeleton(
-        names=list(names), heads=heads, tails=tails,
-        parents=np.array([NAMES.index(b[3]) if b[3] else -1 for b in creature.BONES]),
-        roll_axes=np.tile(turn @ [0.0, 1.0, 0.0], (m, 1)), deform=np.ones(m, bool),
-        limits=np.full((m, 3, 2), np.nan), opposite=np.arange(m), **more,
-    )  # fmt: skip
+    parents = [NAMES.index(b[3]) if b[3] else -1 for b in creature.BONES]
+    axes = np.tile(turn @ [0.0, 1.0, 0.0], (len(names), 1))
+    bones = Skeleton.from_joints(heads, parents, tails=tails, names=names, roll_axes=axes)
+    return replace(bones, **more)
 
 
 def skin(turn=None, offset=(0, 0, 0)):
@@ -121,12 +119,7 @@ def test_a_skeleton_that_is_not_symmetric(rng):
 
 def chain(count=6):
     heads = np.column_stack([np.linspace(0, 2, count + 1), np.zeros(count + 1), np.ones(count + 1)])
-    own = np.arange(count)
-    return Skeleton(
-        names=[f"b{k}" for k in own], heads=heads[:-1], tails=heads[1:], parents=own - 1,
-        roll_axes=np.tile([0.0, 0, 1], (count, 1)), deform=np.ones(count, bool),
-        limits=np.full((count, 3, 2), np.nan), opposite=own,
-    )  # fmt: skip
+    return Skeleton.from_joints(heads[:-1], np.arange(count) - 1, tails=heads[1:])
 
 
 def test_a_chain_is_no_image_of_itself_turned_around():

@@ -3,9 +3,10 @@
 import araplbs
 import numpy as np
 import pytest
+import shapes
 from araplbs.character.mesh import Mesh
 from araplbs.character.problem import Problem
-from araplbs.model.sparse_weights import make_sparse_weights
+from araplbs.model.sparse_weights import sparse_of
 from araplbs.reports.worst_poses import MOST, SIDE, joints_of, worst_poses
 from araplbs.skeleton.poses import Poses
 from araplbs.skeleton.skeleton import Skeleton
@@ -13,18 +14,7 @@ from test_body import UP, human
 
 
 def skeleton_of(bones):
-    heads, tails = np.array(bones.heads, float), np.array(bones.tails, float)
-    m = len(bones.names)
-    return Skeleton(
-        list(bones.names),
-        heads,
-        tails,
-        np.array(bones.parents, np.int32),
-        np.tile([0.0, 0.0, 1.0], (m, 1)),
-        np.ones(m, bool),
-        np.full((m, 3, 2), np.nan),
-        np.arange(m),
-    )
+    return Skeleton.from_joints(bones.heads, bones.parents, tails=bones.tails, names=bones.names)
 
 
 def test_joints_of_a_body():
@@ -42,43 +32,21 @@ def test_joints_of_a_body():
 
 def tube(bend_at, n=24, around=16):
     """A tube of three bones along X, with weights that change abruptly at `bend_at`."""
-    t, a = np.meshgrid(np.linspace(0, 3, n), np.linspace(0, 2 * np.pi, around, endpoint=False))
-    vertices = np.stack([t, 0.3 * np.cos(a), 0.3 * np.sin(a)], axis=-1).reshape(-1, 3)
-    k = np.arange(n * around).reshape(around, n)
-    right, down = np.roll(k, -1, axis=0), k
-    quads = np.stack([down[:, :-1], right[:, :-1], right[:, 1:], down[:, 1:]], -1).reshape(-1, 4)
-    triangles = np.concatenate([quads[:, [0, 1, 2]], quads[:, [0, 2, 3]]]).astype(np.int32)
-    bone = np.digitize(vertices[:, 0], bend_at).astype(np.int32)
-    rows = make_sparse_weights(len(vertices), np.arange(len(vertices)), bone, np.ones(len(bone)))
-    return vertices, triangles, rows
+    vertices, triangles = shapes.tube(around, n, 0.3, 3.0)
+    bone = np.digitize(vertices[:, 2], bend_at)
+    return vertices[:, [2, 0, 1]], triangles, sparse_of(np.eye(3)[bone])
 
 
 def three_bones():
-    heads = np.array([(0.0, 0, 0), (1, 0, 0), (2, 0, 0)])
-    return Skeleton(
-        ["a", "b", "c"],
-        heads,
-        heads + np.array([1, 0, 0]),
-        np.array([-1, 0, 1], np.int32),
-        np.tile([0.0, 0.0, 1.0], (3, 1)),
-        np.ones(3, bool),
-        np.full((3, 3, 2), np.nan),
-        np.arange(3),
-    )
+    joints = np.arange(4)[:, None] * np.eye(3)[0]
+    return Skeleton.from_joints(joints[:3], [-1, 0, 1], tails=joints[1:], names="abc")
 
 
 def bent(angle_b, angle_c):
     """(3, 3, 4) of the bones, rotated about Y at their heads."""
-
-    def turn(angle, place):
-        c, s = np.cos(angle), np.sin(angle)
-        rotation = np.array([(c, 0, s), (0, 1, 0), (-s, 0, c)])
-        return np.column_stack([rotation, place - rotation @ place])
-
-    one = turn(angle_b, np.array([1.0, 0, 0]))
-    four = np.vstack([one, (0, 0, 0, 1)])
-    two = (four @ np.vstack([turn(angle_c, np.array([2.0, 0, 0])), (0, 0, 0, 1)]))[:3]
-    return np.stack([np.eye(3, 4), one, two])
+    bones = three_bones()
+    turns = [[shapes.rotation([0, 1, 0], angle) for angle in (0, angle_b, angle_c)]]
+    return araplbs.forward_kinematics(bones.heads, bones.tails, bones.parents, turns)[0]
 
 
 @pytest.fixture

@@ -41,10 +41,7 @@ def biped():
     names = [name for name, *_rest in bones]
     parents = np.array([names.index(up) if up else -1 for *_rest, up in bones])
     heads, tails = (np.array([bone[k] for bone in bones], float) for k in (1, 2))
-    count = len(names)
-    axes, limits = np.tile([0.0, 1.0, 0.0], (count, 1)), np.full((count, 3, 2), np.nan)
-    deform = np.ones(count, bool)
-    return Skeleton(names, heads, tails, parents, axes, deform, limits, np.arange(count))
+    return Skeleton.from_joints(heads, parents, tails=tails, names=names)
 
 
 @pytest.mark.parametrize(

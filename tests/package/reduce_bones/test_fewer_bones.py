@@ -31,16 +31,8 @@ def tube():
     z = vertices[:, 2:]
     dense = np.exp(-((z - (heads[:, 2] + tails[:, 2]) / 2) ** 2) / 0.1)
     dense /= dense.sum(1, keepdims=True)
-    skeleton = Skeleton(
-        [f"b{k}" for k in range(BONES)],
-        heads,
-        tails,
-        np.arange(BONES) - 1,
-        np.tile([1.0, 0, 0], (BONES, 1)),
-        np.ones(BONES, bool),
-        np.full((BONES, 3, 2), np.nan),
-        np.arange(BONES),
-    )
+    names = [f"b{k}" for k in range(BONES)]
+    skeleton = Skeleton.from_joints(heads, np.arange(BONES) - 1, tails=tails, names=names)
     poses = araplbs.sample_poses(heads, tails, skeleton.parents, 12, seed=3)
     return vertices, triangles, dense, skeleton, poses
 
@@ -114,15 +106,12 @@ def test_all_or_none():
 
 def with_root(skeleton, poses, deform=False):
     """The chain on an omitted root, with an end that was omitted as well."""
-    whole = Skeleton(
-        ["root", *skeleton.names, "end"],
+    whole = Skeleton.from_joints(
         np.concatenate([[[0, 0, -1]], skeleton.heads, skeleton.tails[-1:]]),
-        np.concatenate([[[0, 1, -1]], skeleton.tails, [[0, 0, 4]]]),
         np.arange(BONES + 2) - 1,
-        np.tile([1.0, 0, 0], (BONES + 2, 1)),
-        np.array([deform, *[True] * BONES, deform]),
-        np.full((BONES + 2, 3, 2), np.nan),
-        np.arange(BONES + 2),
+        tails=np.concatenate([[[0, 1, -1]], skeleton.tails, [[0, 0, 4]]]),
+        names=["root", *skeleton.names, "end"],
+        deform=np.array([deform, *[True] * BONES, deform]),
     )
     still = np.tile(np.eye(4)[:3], (len(poses), 1, 1, 1))
     return whole, np.concatenate([still, poses, still], 1)

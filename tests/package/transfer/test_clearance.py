@@ -19,12 +19,8 @@ def core(name):
 
 
 def skeleton_of(bones):
-    m = len(bones.heads)
-    return core("skeleton.skeleton").Skeleton(
-        names=[f"bone{k}" for k in range(m)], heads=bones.heads, tails=bones.tails,
-        parents=np.asarray(bones.parents, np.int32), roll_axes=np.tile([0.0, 0, 1], (m, 1)),
-        deform=np.ones(m, bool), limits=np.full((m, 3, 2), np.nan), opposite=np.arange(m),
-    )  # fmt: skip
+    from_joints = core("skeleton.skeleton").Skeleton.from_joints
+    return from_joints(bones.heads, bones.parents, tails=bones.tails)
 
 
 def mesh_of(name, mesh, weights):
