@@ -3,7 +3,7 @@
 import numpy as np
 from araplbs.features.compare.arrays import case_of_arrays
 from araplbs.features.compare.options import CompareOptions
-from shapes import chain, tube
+from shapes import chain, rotation, tube
 
 OPTIONS = CompareOptions(judged_poses=5, judged_frames=4)
 
@@ -19,11 +19,9 @@ def painted(vertices, bones):
 def bent(bones, frames=6):
     """(frames, m, 4, 4): the last bone bends about X."""
     result = np.tile(np.eye(4), (frames, len(bones), 1, 1))
-    for k, angle in enumerate(np.linspace(0, 1.2, frames)):
-        c, s = np.cos(angle), np.sin(angle)
-        turn = np.array([(1, 0, 0), (0, c, -s), (0, s, c)])
-        result[k, -1, :3, :3] = turn
-        result[k, -1, :3, 3] = bones.heads[-1] - turn @ bones.heads[-1]
+    for pose, angle in zip(result, np.linspace(0, 1.2, frames), strict=True):
+        turn = rotation([1, 0, 0], angle)
+        pose[-1, :3] = np.column_stack([turn, bones.heads[-1] - turn @ bones.heads[-1]])
     return result
 
 

@@ -306,6 +306,12 @@ def segment_distance(point, a, b):
     return np.linalg.norm(point - a - t * (b - a))
 
 
+def distances(points, heads, tails):
+    """(n, m) of points from bones."""
+    bones = list(zip(heads, tails, strict=True))
+    return np.array([[segment_distance(p, *bone) for bone in bones] for p in points])
+
+
 def tet_laplacian(vertices, tets):
     """Linear finite elements: the gradients of the hat functions, exactly."""
     matrix = np.zeros((len(vertices), len(vertices)))
@@ -336,8 +342,7 @@ def heat_weights(vertices, triangles, heads, tails):
     for t in triangles:
         p, q, r = vertices[t]
         mass[t] += np.linalg.norm(np.cross(q - p, r - p)) / 6
-    bones = list(zip(heads, tails, strict=True))
-    distance = np.array([[segment_distance(p, *bone) for bone in bones] for p in vertices])
+    distance = distances(vertices, heads, tails)
     nearest = distance.min(1)
     chi = (distance <= nearest[:, None] + 1e-9).astype(float)
     chi /= chi.sum(1, keepdims=True)

@@ -39,7 +39,8 @@ def arguments(name, value):
     return {**GOOD, **others, name: value}
 
 
-def wrong_shapes(shape):
+def wrong_shapes(name):
+    shape = SHAPES[name]
     yield (*shape, 1)
     yield (2, *shape)
     yield shape[:-1]
@@ -47,56 +48,32 @@ def wrong_shapes(shape):
     if len(shape) > 1:
         yield (*shape[:-1], shape[-1] - 1)
     yield ()
+    if name not in ("vertices", "triangles", "edges", "tets", "bone_heads"):  # of any number
+        at = name == "poses"
+        yield (*shape[:at], shape[at] + 1, *shape[at + 1 :])
 
 
 @pytest.mark.parametrize("name", SHAPES)
 def test_shapes(name):
-    """Too many, too few and wrong dimensions; the message states the actual and the required
-    shape."""
+    """Too many, too few and wrong dimensions, another number of vertices or bones; the message
+    states the actual and the required shape."""
     dtype = int if name in INTEGERS else bool if name in BOOLEANS else float
-    for shape in wrong_shapes(SHAPES[name]):
-        bad = np.zeros(shape, dtype)
-        found = re.escape(str(shape))
-        refuse(
-            ValueError,
-            rf"^{name} has shape {found}, expected \(",
-            araplbs.Solver,
-            **arguments(name, bad),
-        )
+    for shape in wrong_shapes(name):
+        pattern = rf"^{name} has shape {re.escape(str(shape))}, expected \("
+        bad = arguments(name, np.zeros(shape, dtype))
+        refuse(ValueError, pattern, araplbs.Solver, **bad)
+
+
+WRONG = [complex, object, "datetime64[s]", [("x", float)]]  # test_properties.py has text
 
 
 @pytest.mark.parametrize("name", SHAPES)
-def test_counts_that_do_not_fit(name):
-    """An array for a different number of vertices or bones."""
-    if name in ("vertices", "triangles", "edges", "tets", "bone_heads"):
-        return
-    shape = list(SHAPES[name])
-    shape[1 if name == "poses" else 0] += 1
-    dtype = int if name in INTEGERS else bool if name in BOOLEANS else float
-    bad = np.zeros(shape, dtype)
-    refuse(ValueError, rf"^{name} has shape", araplbs.Solver, **arguments(name, bad))
-
-
-WRONG = {  # test_properties.py has text, for all functions
-    "complex": lambda shape: np.zeros(shape, complex),
-    "objects": lambda shape: np.full(shape, None, object),
-    "dates": lambda shape: np.zeros(shape, "datetime64[s]"),
-    "structures": lambda shape: np.zeros(shape, [("x", float)]),
-}
-
-
-@pytest.mark.parametrize("what", WRONG)
-@pytest.mark.parametrize("name", SHAPES)
-def test_types(name, what):
-    bad = WRONG[what](SHAPES[name])
+def test_types(name):
+    """Floats are neither integers nor booleans."""
     pattern = rf"^{name} must contain (numbers|integers|booleans), not "
-    refuse(TypeError, pattern, araplbs.Solver, **arguments(name, bad))
-
-
-@pytest.mark.parametrize("name", sorted(INTEGERS | BOOLEANS))
-def test_floats_are_neither_integers_nor_booleans(name):
-    bad = np.zeros(SHAPES[name])
-    refuse(TypeError, rf"^{name} must contain", araplbs.Solver, **arguments(name, bad))
+    for kind in WRONG + [float] * (name in INTEGERS | BOOLEANS):
+        bad = arguments(name, np.zeros(SHAPES[name], kind))
+        refuse(TypeError, pattern, araplbs.Solver, **bad)
 
 
 @pytest.mark.parametrize("name", sorted(BOOLEANS))
@@ -108,12 +85,8 @@ def test_integers_are_booleans_if_they_are_0_and_1(name, kind):
     good.flat[0] = 1
     araplbs.Solver(**arguments(name, good))
     good.flat[0] = 2
-    refuse(
-        ValueError,
-        rf"^{name} contains 2: must be True or Fal",
-        araplbs.Solver,
-        **arguments(name, good),
-    )
+    pattern = rf"^{name} contains 2: must be True or Fal"
+    refuse(ValueError, pattern, araplbs.Solver, **arguments(name, good))
     if np.iinfo(kind).min < 0:
         bad = ~np.zeros(SHAPES[name], kind)
         refuse(ValueError, rf"^{name} contains -1: must be", araplbs.Solver, **arguments(name, bad))

@@ -16,7 +16,6 @@ from refusals import (
     WEIGHTS,
     M,
     N,
-    changed,
     refuse,
     row,
     table,
@@ -63,12 +62,16 @@ def test_settings_out_of_range(kind, name, value):
     refuse(ValueError, pattern, getattr(araplbs, kind), **GOOD, **{name: value})
 
 
-@pytest.mark.parametrize(
-    "name", ["pose_count", "max_influences", "expansion_rounds", "iterations", "threads"]
-)
-@pytest.mark.parametrize("value", [BIG, 2**70, -(2**70)])
-def test_integers_beyond_those_of_c(name, value):
-    refuse(ValueError, f"^{name} is {value}: ", araplbs.Solver, **GOOD, **{name: value})
+@pytest.mark.parametrize(("kind", "name"), [*NUMBERS, ("Solver", "threads"), ("Solver", "seed")])
+def test_numbers_of_the_wrong_type(kind, name):
+    """Also integers beyond those of C."""
+    make, setting = getattr(araplbs, kind), araplbs.SETTINGS[kind].get(name, {"type": int})
+    whole = setting["type"] is int
+    said = "int" if whole else "real number|must contain numbers"  # of each bone
+    for value in ("3", None, 1.5) if whole else ("3", 1j):
+        refuse(TypeError, said, make, **GOOD, **{name: value})
+    for value in (2**64 if name == "seed" else BIG, 2**70, -(2**70)) if whole else ():
+        refuse(ValueError, f"^{name} is {value}: ", make, **GOOD, **{name: value})
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2**63, 2**64 - 1])
@@ -120,35 +123,10 @@ def test_unknown_choices(kind, name):
     refuse(TypeError, f"^{name} is 3: must be a str, {expected}$", make, **GOOD, **{name: 3})
 
 
-@pytest.mark.parametrize(
-    "name", ["pose_count", "seed", "max_influences", "expansion_rounds", "iterations", "threads"]
-)
-@pytest.mark.parametrize("value", [1.5, "3", None])
-def test_integers_of_the_wrong_type(name, value):
-    refuse(TypeError, "int", araplbs.Solver, **GOOD, **{name: value})
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        *("swing", "tolerance", "peak_stiffness", "harmonic", "damping", "min_weight"),
-        *("edge_power", "bone_spring_stiffness", "min_gain"),
-    ],
-)
-@pytest.mark.parametrize("value", ["3", None, 1j])
-def test_numbers_of_the_wrong_type(name, value):
-    refuse(TypeError, "real number", araplbs.Solver, **GOOD, **{name: value})
-
-
 @pytest.mark.parametrize("progress", [3, "print", [print]])
 def test_progress_that_cannot_be_called(progress):
-    refuse(
-        TypeError,
-        "^progress must be callable, not <class",
-        araplbs.Solver,
-        **GOOD,
-        progress=progress,
-    )
+    pattern = "^progress must be callable, not <class"
+    refuse(TypeError, pattern, araplbs.Solver, **GOOD, progress=progress)
 
 
 def test_iterating_backwards():
@@ -244,20 +222,14 @@ def test_forward_kinematics():
     turns = np.tile(np.eye(3), (2, M, 1, 1))
     assert call(turns).shape == (2, M, 3, 4)
     assert call(turns[:0]).shape == (0, M, 3, 4)
-    refuse(ValueError, "rotations contains nan", call, rotations=changed(turns, (0, 0, 0, 0), NAN))
     refuse(ValueError, "rotations has shape", call, rotations=turns[:, :-1])
-    refuse(TypeError, "rotations must be an array", call, rotations=None)
 
 
 def test_nearest_rotations():
-    def call(matrices):
-        return araplbs.nearest_rotations(matrices)
-
-    refuse(ValueError, "matrices contains nan", call, matrices=np.full((1, 3, 3), NAN))
-    refuse(ValueError, "matrices contains -inf", call, matrices=np.full((1, 3, 3), -INF))
-    refuse(ValueError, r"matrices has shape \(3, 3\)", call, matrices=np.eye(3))
-    refuse(TypeError, "matrices must contain numbers", call, matrices=np.full((1, 3, 3), 1j))
-    refuse(TypeError, "matrices must be an array", call, matrices=None)
+    with pytest.raises(ValueError, match="matrices contains -inf"):
+        araplbs.nearest_rotations(np.full((1, 3, 3), -INF))
+    with pytest.raises(ValueError, match=r"matrices has shape \(3, 3\)"):
+        araplbs.nearest_rotations(np.eye(3))
 
 
 def test_prune():
@@ -265,10 +237,8 @@ def test_prune():
         return araplbs.prune(vertices, triangles, weights, least, share, ratio)
 
     assert call().all()
-    refuse(ValueError, "weights contains nan", call, weights=changed(WEIGHTS, (0, 0), NAN))
     refuse(ValueError, "weights has shape", call, weights=WEIGHTS[1:])
     refuse(ValueError, r"triangles\[0, 0\] is 1000", call, triangles=[[1000, 0, 1]])
-    refuse(TypeError, "weights must be an array", call, weights=None)
 
 
 @pytest.mark.parametrize("scale", [1e155, 1e200, 1e300])

@@ -15,15 +15,9 @@ LEAST, THIN = 1e-4, 0.002  # of csrc/elastic/hold.c
 
 def bent(angle, count=2):
     """(1, count, 3, 4): each bone of a chain of height 2 rotates about X by this many degrees."""
-    bones, poses = shapes.chain(count), np.zeros((1, count, 3, 4))
-    above = np.eye(4)
-    for b, head in enumerate(bones.heads):
-        own = np.eye(4)
-        own[:3, :3] = reference.turn(np.radians([angle * (b > 0), 0, 0]))
-        own[:3, 3] = head - own[:3, :3] @ head
-        above = above @ own
-        poses[0, b] = above[:3]
-    return poses
+    turns = np.zeros((1, count, 3))
+    turns[:, 1:, 0] = np.radians(angle)
+    return araplbs.forward_kinematics(*shapes.chain(count), reference.turn(turns))
 
 
 def blended(vertices, count=2):

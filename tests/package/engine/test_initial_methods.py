@@ -7,6 +7,7 @@ import pytest
 import reference
 import scipy.sparse
 import shapes
+from reference import distances
 from refusals import GOOD, changed, refuse, row, table
 from scipy.sparse.csgraph import dijkstra
 from shared_data import Character
@@ -33,11 +34,6 @@ def to_solver(mesh, bones):
     points, _, diagonal = reference.normalize_to_solver(mesh[0], np.zeros((1, len(bones), 3, 4)))
     center = (mesh[0].min(0) + mesh[0].max(0)) / 2
     return points, *((ends - center) / diagonal for ends in (bones.heads, bones.tails))
-
-
-def distances(points, heads, tails):
-    bones = list(zip(heads, tails, strict=True))
-    return np.array([[reference.segment_distance(p, *bone) for bone in bones] for p in points])
 
 
 def edge_graph(points, triangles):

@@ -6,7 +6,7 @@ import generated
 import numpy as np
 import pytest
 import shapes
-from test_spring_bones import bone_of, moved, nearest_point, springs
+from test_spring_bones import bone_of, distances, moved, nearest_point, springs
 
 CAP, OUTSIDE = 1.25, 2.0  # csrc/springs/owners.c
 REACH, SHARE = 2.5, 1 / 3  # csrc/springs/spread.c
@@ -91,12 +91,7 @@ def body_and_arm(gap=0.04, around=16):
 
 def test_the_flank_does_not_belong_to_the_arm():
     mesh, bones, of_body = body_and_arm()
-    nearest = np.array(
-        [
-            np.argmin([np.linalg.norm(p - nearest_point(bones, b, p)) for b in range(3)])
-            for p in mesh[0]
-        ]
-    )
+    nearest = distances(bones, mesh[0]).argmin(1)
     assert (nearest[of_body] == 2).sum() > 20
     bone = bone_of(springs(mesh, bones))
     assert not (bone[of_body] == 2).any()
@@ -163,12 +158,9 @@ def test_the_root_of_a_thin_limb_does_not_own_the_body():
     bones = shapes.Bones(heads, tails, np.array([-1, 0, 1]))
     bone = bone_of(springs((vertices, triangles), bones))
     side = np.abs(vertices[:n] - [0.4, 0, 1.2]).max(1) < 0.3
-    nearest = [
-        np.argmin([np.linalg.norm(p - nearest_point(bones, b, p)) for b in range(3)])
-        for p in vertices[:n][side]
-    ]
-    assert nearest.count(2) > 0.25 * side.sum()  # by distance alone
-    assert (bone[:n][side] == 2).sum() < nearest.count(2) / 4
+    nearest = distances(bones, vertices[:n][side]).argmin(1)
+    assert (nearest == 2).sum() > 0.25 * side.sum()  # by distance alone
+    assert (bone[:n][side] == 2).sum() < (nearest == 2).sum() / 4
 
 
 @pytest.mark.parametrize("change", ["inside out", "order", "moved", "threads"])
@@ -226,9 +218,7 @@ def test_a_bone_does_not_spread_beyond_its_limb():
         mean = (area * own)[at].sum() / area[at].sum()
         reach[b] = max(mean, SHARE * np.linalg.norm(bones.tails[b] - bones.heads[b]))
     limit = REACH * reach * np.maximum(1, own / reach[bone])[:, None]
-    distance = np.array(
-        [[np.linalg.norm(p - nearest_point(bones, b, p)) for b in range(3)] for p in mesh[0]]
-    )
+    distance = distances(bones, mesh[0])
     weights = np.asarray(shapes.solved(solver).weights)
     far = distance > limit * (1 + 1e-9)
     assert far.any()
@@ -239,16 +229,6 @@ def test_the_user_may_allow_a_bone_beyond_its_reach():
     mesh, bones, of_body = body_and_arm(around=24)
     low = np.flatnonzero(of_body)[:1]
     influences = low, np.array([2]), np.array([True])
-    weights = np.asarray(
-        shapes.solved(
-            shapes.solver(
-                mesh,
-                bones,
-                pose_count=10,
-                coarsen=0,
-                influences=influences,
-                constraints=(low, np.array([2]), np.array([0.5])),
-            )
-        ).weights
-    )
-    assert weights[low, 2] > 0.3
+    constraints = low, np.array([2]), np.array([0.5])
+    edits = {"influences": influences, "constraints": constraints}
+    assert shapes.solve(mesh, bones, pose_count=10, coarsen=0, **edits).weights[low, 2] > 0.3

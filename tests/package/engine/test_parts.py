@@ -153,11 +153,8 @@ def test_thirteen_stray_cubes():
         own = weights[n + 8 * k : n + 8 * k + 8]
         assert (own == own[0]).all()
         assert own[0].max() == 1
-        distance = [
-            reference.segment_distance(np.array(at), *ends)
-            for ends in zip(bones.heads, bones.tails, strict=True)
-        ]
-        assert distance[own[0].argmax()] < min(distance) + 0.2
+        distance = reference.distances([np.array(at)], bones.heads, bones.tails)[0]
+        assert distance[own[0].argmax()] < distance.min() + 0.2
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import zlib
 
 import numpy as np
 import pytest
+import shapes
 from araplbs.measures.strain_colors import NO_COLOR, strain_colors
 from araplbs.reports import pictures
 from araplbs.reports.pictures import (
@@ -123,20 +124,8 @@ def test_the_camera_frames_the_median():
     assert xy[1, 1] < xy[0, 1], "up is up"
 
 
-def sphere(steps=40):
-    theta = np.linspace(0, np.pi, steps)[:, None]
-    phi = np.arange(2 * steps)[None] * np.pi / steps
-    points = np.stack(
-        [np.sin(theta) * np.cos(phi), np.sin(theta) * np.sin(phi), np.cos(theta) + 0 * phi], 2
-    ).reshape(-1, 3)
-    i, j = np.meshgrid(np.arange(steps - 1), np.arange(2 * steps), indexing="ij")
-    a, b = i * 2 * steps + j, i * 2 * steps + (j + 1) % (2 * steps)
-    quads = np.stack([a, a + 2 * steps, b + 2 * steps, b], 2).reshape(-1, 4)
-    return points, np.concatenate([quads[:, [0, 1, 2]], quads[:, [0, 2, 3]]])
-
-
 def test_a_sphere():
-    points, triangles = sphere()
+    points, triangles = shapes.sphere(38, 80, 1.0)
     normals = vertex_normals(points, triangles)
     inside = np.abs(points[:, 2]) < 0.99
     np.testing.assert_allclose(normals[inside], points[inside], atol=0.01)

@@ -28,12 +28,9 @@ def stages_of(work):
 
 
 def test_it_is_told_stages_and_fractions():
-    calls = stages_of(lambda progress: make(progress).solve())
-    stages = [stage for stage, _ in calls]
-    assert stages[0] == "mesh"
-    for stage in ("visibility", "heat weights", "assembly", "factorization", "iteration"):
-        assert stage in stages
-    assert all(isinstance(stage, str) and 0 <= fraction <= 1 for stage, fraction in calls)
+    """test_properties.py has the stages of all functions."""
+    stages = [stage for stage, _ in stages_of(make)]
+    assert stages[0] == "mesh" and {"visibility", "heat weights"} <= {*stages}
     iterations = [f for s, f in stages_of(lambda p: make(p).iterate(4)) if s == "iteration"]
     assert iterations == [0, 0.25, 0.5, 0.75]
 
@@ -83,15 +80,11 @@ def test_false_cancels_at_every_place():
     check_stops(make)
 
 
-@pytest.mark.parametrize("answer", [None, True, 1, "go on", 0.0, []])
+@pytest.mark.parametrize("answer", [None, True, 1, "go on", 0.0, [], np.bool_(True)])
 def test_only_false_cancels(answer):
     make(lambda *a: answer).solve()
-
-
-def test_false_of_numpy_cancels():
     with pytest.raises(araplbs.Cancelled):
         make(lambda *a: np.bool_(False))
-    make(lambda *a: np.bool_(True)).solve()
 
 
 def test_types_take_no_attributes():
@@ -156,9 +149,9 @@ def test_other_solvers_may_be_used_inside():
 
 def test_creating_it_twice_is_refused_even_from_inside():
     solver = make()
+    before = solver.weights
     with pytest.raises(RuntimeError, match="created only once"):
         solver.__init__(*MESH, *BONES)
-    before = solver.weights
     np.testing.assert_array_equal(solver.weights, before)
     errors = []
     fresh = araplbs.Solver.__new__(araplbs.Solver)
@@ -176,16 +169,16 @@ def test_creating_it_twice_is_refused_even_from_inside():
 
 
 def test_a_solver_that_was_not_created_is_refused():
-    for solver in (araplbs.Solver.__new__(araplbs.Solver), araplbs.Solver.__new__(araplbs.Solver)):
-        for name in ("weights", "report", "energies", "done", "_inside", "sparse_weights"):
-            with pytest.raises(RuntimeError, match="not been created"):
-                getattr(solver, name)
+    solver = araplbs.Solver.__new__(araplbs.Solver)
+    for name in ("weights", "report", "energies", "done", "_inside", "sparse_weights"):
         with pytest.raises(RuntimeError, match="not been created"):
-            solver.iterate(1)
-        with pytest.raises(ValueError, match="no vertices"):
-            solver.__init__(np.zeros((0, 3)), [], *BONES)
-        with pytest.raises(RuntimeError, match="not been created"):
-            solver.solve()
+            getattr(solver, name)
+    with pytest.raises(RuntimeError, match="not been created"):
+        solver.iterate(1)
+    with pytest.raises(ValueError, match="no vertices"):
+        solver.__init__(np.zeros((0, 3)), [], *BONES)
+    with pytest.raises(RuntimeError, match="not been created"):
+        solver.solve()
 
 
 def test_a_failed_creation_can_be_tried_again():
@@ -278,13 +271,3 @@ def test_results_are_copies():
         kept = array.copy()
         array[...] = -1
         np.testing.assert_array_equal(getattr(solver, name), kept)
-    arrays = [a.copy() for a in (MESH[0], MESH[1], BONES.heads)]
-    solver = araplbs.Solver(arrays[0], arrays[1], arrays[2], BONES.tails, BONES.parents)
-    expected = solver.weights
-    for a in arrays:
-        a[...] = 0
-    solver.iterate(1)
-    other = araplbs.Solver(*MESH, *BONES)
-    np.testing.assert_array_equal(expected, other.weights)
-    other.iterate(1)
-    np.testing.assert_array_equal(solver.weights, other.weights)

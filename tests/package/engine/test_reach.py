@@ -1,8 +1,6 @@
 """Inverse kinematics, the chains of a skeleton, and sampled poses in which limbs reach for
 targets."""
 
-import threading
-
 import araplbs
 import numpy as np
 import pytest
@@ -10,6 +8,7 @@ import shapes
 from refusals import row, table
 from shared_data import Character
 from test_poses import MIRROR, SWING, TWIST, local_turns, swing_and_twist
+from test_threads import run_all
 
 METHODS = ("fabrik", "ccd", "jacobian")
 FREE = {"swing": np.pi, "twist": np.pi}
@@ -406,17 +405,8 @@ def test_seeds_of_reach_poses():
 
 def test_threads_get_the_same_poses():
     bones, _ = creature()
-    expected, found = sample(bones, 16, reach_poses=1), [None] * 4
-
-    def work(k):
-        found[k] = sample(bones, 16, reach_poses=1)
-
-    threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    for poses in found:
+    expected = sample(bones, 16, reach_poses=1)
+    for poses in run_all(*[lambda: sample(bones, 16, reach_poses=1)] * 4):
         np.testing.assert_array_equal(poses, expected)
 
 

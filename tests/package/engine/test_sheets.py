@@ -3,6 +3,7 @@
 import araplbs
 import numpy as np
 import pytest
+import reference
 import shapes
 
 WIDTH = 0.6
@@ -48,29 +49,16 @@ def sheet(shape, steps, turn=None):
 
 def in_plane(bones, normal, seed, count=30):
     angles = np.random.default_rng(seed).uniform(-1.2, 1.2, (count, len(bones.heads)))
-    poses = np.zeros((*angles.shape, 3, 4))
-    for pose, turns in zip(poses, angles, strict=True):
-        world = []
-        for head, parent, turn in zip(bones.heads, bones.parents, turns, strict=True):
-            own = np.eye(4)
-            own[:3, :3] = shapes.rotation(normal, turn)
-            own[:3, 3] = head - own[:3, :3] @ head
-            world.append(own if parent < 0 else world[parent] @ own)
-        pose[:] = np.array(world)[:, :3]
-    return poses
+    return araplbs.forward_kinematics(*bones, reference.turn(angles[..., None] * normal))
 
 
 def strain(mesh, weights, poses):
-    points = np.column_stack([mesh[0], np.ones(len(mesh[0]))])
-    posed = np.array([np.einsum("vb,bij,vj->vi", weights, pose, points) for pose in poses])
+    posed = reference.posed(mesh[0], weights, poses)
     return np.sqrt((araplbs.surface_strain(*mesh, posed) ** 2).mean())
 
 
 def heat_weights(mesh, bones):
-    start, bone, weight = (np.asarray(a) for a in araplbs.baseline_weights(*mesh, *bones))
-    heat = np.zeros((len(mesh[0]), len(bones.heads)))
-    heat[np.repeat(np.arange(len(heat)), np.diff(start)), bone] = weight
-    return heat
+    return shapes.dense(araplbs.baseline_weights(*mesh, *bones), len(bones))
 
 
 @pytest.mark.parametrize("posed", [True, False], ids=["poses of the plane", "random poses"])

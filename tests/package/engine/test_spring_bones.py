@@ -4,6 +4,7 @@ side by side, armor, buttons, skirts, and meshes that surround nothing."""
 import araplbs
 import numpy as np
 import pytest
+import reference
 import shapes
 from guarantees import check_weights
 from test_bone_springs import owners
@@ -23,6 +24,10 @@ def bone_of(inside):
     """(n,) the bone of each vertex, each of which has one spring."""
     assert (np.diff(inside["spring_start"]) == 1).all()
     return inside["spring_bone"]
+
+
+def distances(bones, points):
+    return reference.distances(points, bones.heads, bones.tails)
 
 
 def nearest_point(bones, b, point):
@@ -50,9 +55,7 @@ def test_an_arm_of_two_bones_by_the_formula(thick, rng):
     inside = springs((vertices, triangles), bones)
     center, diagonal = center_of(vertices), inside["diagonal"]
     bone = bone_of(inside)
-    distance = np.array(
-        [[np.linalg.norm(p - nearest_point(bones, b, p)) for b in range(2)] for p in vertices]
-    )
+    distance = distances(bones, vertices)
     np.testing.assert_array_equal(bone, distance.argmin(1))
     points = inside["spring_point"] * diagonal + center
     expected = [nearest_point(bones, b, p) for b, p in zip(bone, vertices, strict=True)]
@@ -111,9 +114,7 @@ def test_the_nearest_of_any_number_of_bones(count):
     bones = shapes.chain(count)
     bones.tails[:: max(2, count // 2)] += [0.05, 0, 0]
     bone = bone_of(springs((vertices, triangles), bones))
-    distance = np.array(
-        [[np.linalg.norm(p - nearest_point(bones, b, p)) for b in range(count)] for p in vertices]
-    )
+    distance = distances(bones, vertices)
     own = distance[np.arange(len(vertices)), bone]
     np.testing.assert_allclose(own, distance.min(1), atol=1e-9)
 

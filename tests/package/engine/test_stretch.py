@@ -6,7 +6,7 @@ import pytest
 import reference
 import shapes
 from guarantees import check_report, check_weights
-from refusals import GOOD, MESH, POSES, WEIGHTS, refuse
+from refusals import GOOD, MESH, POSES, WEIGHTS, row, table
 
 PLANE = (0, 0, 0), (1, 0, 0)
 
@@ -157,25 +157,20 @@ def test_partners_are_alike():
     bones = shapes.chain(3)
     arguments = {"bone_kinds": ["rigid", "spine", "spine"], "symmetry": ([0, 2, 1], *PLANE)}
     araplbs.Solver(*shapes.tube(6, 5), *bones, **arguments, bone_stretch=[True, True, False])
-    arguments["bone_kinds"] = None
-    refuse(
-        ValueError, "^the mirror partners 1 and 2 are bones of different kinds", araplbs.Solver,
-        **GOOD, **arguments, bone_stretch=[True, True, False],
-    )  # fmt: skip
+
+
+test_refused = table(
+    araplbs.Solver,
+    GOOD,
+    row(
+        "^the mirror partners 1 and 2 are bones of different kinds",
+        symmetry=([0, 2, 1], *PLANE),
+        bone_stretch=[True, True, False],
+    ),
+    row(r"^bone_stretch has shape \(2,\), expected \(3,\)", bone_stretch=[True, False]),
+)
 
 
 def test_energy_needs_the_bones():
-    refuse(
-        TypeError, "^bone_stretch needs bone_heads and bone_tails$", araplbs.energy,
-        vertices=MESH[0], triangles=MESH[1], weights=WEIGHTS,
-        poses=POSES, bone_stretch=[True, False, False],
-    )  # fmt: skip
-
-
-def test_wrong_shape():
-    mesh, bones = shapes.tube(6, 5), shapes.chain(3)
-    refuse(
-        ValueError, r"^bone_stretch has shape \(2,\), expected \(3,\)", araplbs.Solver,
-        vertices=mesh[0], triangles=mesh[1], bone_heads=bones.heads, bone_tails=bones.tails,
-        bone_parents=bones.parents, bone_stretch=[True, False],
-    )  # fmt: skip
+    with pytest.raises(TypeError, match=r"^bone_stretch needs bone_heads and bone_tails$"):
+        araplbs.energy(*MESH, WEIGHTS, POSES, bone_stretch=[True, False, False])

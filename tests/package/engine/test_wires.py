@@ -53,14 +53,6 @@ def strands(count=40, joints=9, spread=0.3):
     return vertices.reshape(-1, 3), np.stack([first, first + 1], -1).reshape(-1, 2), bones
 
 
-def nearest(vertices, bones):
-    """(n, m) distances to the bones."""
-    ab = bones.tails - bones.heads
-    u = np.einsum("nmc,mc->nm", vertices[:, None] - bones.heads, ab) / np.sum(ab**2, 1)
-    points = bones.heads + np.clip(u, 0, 1)[..., None] * ab
-    return np.linalg.norm(vertices[:, None] - points, axis=2)
-
-
 def solved(vertices, triangles, edges, bones, **settings):
     solver = shapes.solved(araplbs.Solver(vertices, triangles, *bones, edges=edges, **settings))
     check_weights(solver, 4, len(vertices))
@@ -73,7 +65,7 @@ def test_a_creature_of_edges():
     solver = solved(vertices, NO_FACES, edges, bones)
     weights = solver.weights
     assert solver.report["parts"] == 1 and not solver.report["idle_bones"]
-    distance = nearest(vertices, bones)
+    distance = reference.distances(vertices, bones.heads, bones.tails)
     follows = np.take_along_axis(distance, weights.argmax(1)[:, None], 1)[:, 0]
     assert (follows < distance.min(1) + 0.2).all()
     poses = araplbs.sample_poses(*bones, 50, seed=7)
@@ -91,7 +83,7 @@ def test_hair_of_many_strands():
     solver = solved(vertices, NO_FACES, edges, bones)
     assert solver.report["parts"] == 40
     weights = solver.weights.reshape(40, 9, 4)
-    distance = nearest(vertices, bones).reshape(40, 9, 4)
+    distance = reference.distances(vertices, bones.heads, bones.tails).reshape(40, 9, 4)
     inner = (distance[:, 0].argsort(1)[:, 0][:, None] == distance.argmin(2)).all(1)
     assert inner.sum() > 15
     assert (weights[inner].argmax(2) == distance[inner].argmin(2)).all()
