@@ -15,6 +15,7 @@ os.environ["OPENBLAS_NUM_THREADS"] = "1"
 import numpy as np
 import pytest
 from flawed_creature import Subject
+from gltf_files import Weigher
 
 # Tests share helpers of each other's files.
 sys.path += sorted(str(each) for each in Path(__file__).parent.iterdir() if each.is_dir())
@@ -36,6 +37,18 @@ def rng():
 def core():
     """Modules of the package araplbs: core("character.problem")."""
     return lambda module: importlib.import_module(f"araplbs.{module}")
+
+
+@pytest.fixture
+def main(core, tmp_path, monkeypatch):
+    """The command araplbs, in a folder of its own."""
+    monkeypatch.chdir(tmp_path)
+    return core("cli.main").main
+
+
+@pytest.fixture
+def weigh(core, tmp_path):
+    return Weigher(core, tmp_path)
 
 
 @pytest.fixture(scope="session")

@@ -45,13 +45,7 @@ def write_inputs(folder):
     vertices, triangles = shapes.tube(40, 250, height=2.0)
     for k in range(4):
         glb = gltf_files.Glb()
-        skin = glb.skin(glb.joints())
-        part = {
-            "attributes": {"POSITION": glb.add(vertices, "<f4", "VEC3")}
-            | glb.old_weights(len(vertices)),
-            "indices": glb.add(triangles.ravel(), "<u4", "SCALAR"),
-        }
-        glb.node(mesh=glb.mesh(part), skin=skin)
+        glb.bind(glb.part(glb.attributes(vertices), triangles), glb.joints())
         glb.write(folder / f"{k}.glb")
 
 

@@ -60,14 +60,23 @@ class Glb:
         self.json["accessors"].append(found)
         return len(self.json["accessors"]) - 1
 
+    def place_of(self, number):
+        """Where the data of an accessor begins."""
+        return self.json["bufferViews"][self.json["accessors"][number]["bufferView"]]["byteOffset"]
+
+    def attributes(self, places=VERTICES, **kinds):
+        number = self.add(places, "<f4", "VEC3")
+        return {"POSITION": number, **self.old_weights(len(places), **kinds)}
+
+    def part(self, attributes, triangles=TRIANGLES):
+        return {"attributes": attributes, "indices": self.add(np.ravel(triangles), "<u2", "SCALAR")}
+
     def primitive(self, triangles, shift=(0, 0, 0), skinned=True, **more):
         """A primitive with only the vertices of these triangles."""
         used, corners = np.unique(triangles, return_inverse=True)
-        attributes = {"POSITION": self.add(VERTICES[used] + shift, "<f4", "VEC3")}
-        if skinned:
-            attributes |= self.old_weights(len(used))
-        indices = self.add(corners.ravel(), "<u2", "SCALAR")
-        return {"attributes": attributes, "indices": indices} | more
+        places = VERTICES[used] + shift
+        bare = {} if skinned else {"POSITION": self.add(places, "<f4", "VEC3")}
+        return self.part(bare or self.attributes(places), corners) | more
 
     def old_weights(self, count, joints="u1", weights="u1"):
         """All vertices follow the first joint."""
@@ -83,8 +92,7 @@ class Glb:
         """A skin whose meshes were bound at this position; matrices (j, 4, 4): by columns, False:
         none."""
         if matrices is None:
-            matrices = np.tile(np.eye(4), (len(joints), 1, 1))
-            matrices[:, 3, :3] = -(HEADS[: len(joints)] + shift)
+            matrices = bound_at(HEADS[: len(joints)] + shift)
         skin = {"joints": list(joints)}
         if matrices is not False:
             number = self.add(np.reshape(matrices, (-1, 16)), "<f4", "MAT4")
@@ -112,6 +120,18 @@ class Glb:
         self.json["meshes"].append({"primitives": list(primitives)} | more)
         return len(self.json["meshes"]) - 1
 
+    def bind(self, part, joints, matrices=None):
+        """A node with a mesh of one primitive on these joints."""
+        return self.node(mesh=self.mesh(part), skin=self.skin(joints, matrices=matrices))
+
+    def animate(self, node, path, values):
+        """One second that leads from the first of two values to the other."""
+        times = self.add([[0.0], [1.0]], "<f4", "SCALAR", min=[0], max=[1])
+        output = self.add(values, "<f4", f"VEC{len(values[0])}")
+        channel = {"sampler": 0, "target": {"node": node, "path": path}}
+        samplers = [{"input": times, "output": output}]
+        self.json["animations"] = [{"samplers": samplers, "channels": [channel]}]
+
     def write(self, path):
         self.json["buffers"][0]["byteLength"] = len(self.blob)
         head = {key: value for key, value in self.json.items() if value != []}
@@ -129,15 +149,33 @@ class Glb:
         path.write_bytes(start + text + struct.pack("<I4s", len(blob), b"BIN\0") + blob)
         return path
 
+    def write_apart(self, path, **more):
+        """Writes a .gltf whose buffer is in data.bin."""
+        (path.parent / "data.bin").write_bytes(self.blob)
+        self.json["buffers"][0] |= {"uri": "data.bin", "byteLength": len(self.blob)}
+        path.write_text(json.dumps({k: v for k, v in self.json.items() if v} | more))
+        return path
+
+
+def bound_at(places, scale=1.0):
+    """Bind matrices, by columns, of joints at these places, in a skeleton of another unit."""
+    matrices = np.tile(np.diag([1 / scale] * 3 + [1.0]), (len(places), 1, 1))
+    matrices[:, 3, :3] = -np.asarray(places) / scale
+    return matrices
+
 
 def plain(**kinds):
     """A tube in one primitive, with weights of these types."""
     glb = Glb()
     joints = glb.joints()
-    used = len(VERTICES)
-    attributes = {"POSITION": glb.add(VERTICES, "<f4", "VEC3")} | glb.old_weights(used, **kinds)
-    part = {"attributes": attributes, "indices": glb.add(TRIANGLES.ravel(), "<u2", "SCALAR")}
-    glb.node(mesh=glb.mesh(part), skin=glb.skin(joints))
+    glb.bind(glb.part(glb.attributes(**kinds)), joints)
+    return glb
+
+
+def bare(triangles=TRIANGLES):
+    """A tube without joints."""
+    glb = Glb()
+    glb.node(mesh=glb.mesh(glb.primitive(triangles, skinned=False)))
     return glb
 
 

@@ -29,11 +29,10 @@ def subtree(parents):
 
 
 def vertex_areas(vertices, triangles):
+    """(n,) a third of the area of each triangle at a vertex."""
     a, b, c = (vertices[triangles[:, k]] for k in range(3))
-    area = np.zeros(len(vertices))
-    for k in range(3):
-        np.add.at(area, triangles[:, k], np.linalg.norm(np.cross(b - a, c - a), axis=1) / 6)
-    return area
+    thirds = np.linalg.norm(np.cross(b - a, c - a), axis=1) / 6
+    return np.bincount(triangles.ravel(), np.repeat(thirds, 3), len(vertices))
 
 
 def axis_child(bones, b, children):

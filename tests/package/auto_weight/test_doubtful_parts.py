@@ -93,20 +93,18 @@ def test_bone_that_does_not_deform():
 
 
 @pytest.fixture
-def main(core, tmp_path, monkeypatch):
+def main(main, tmp_path):
     """The command, in a folder with a file in.glb of a limb with boxes at its second joint."""
-    monkeypatch.chdir(tmp_path)
     mesh = shapes.join(
         shapes.tube(8, 25, caps=True),
         *(shapes.box([0.1] * 3, (x, 0, HEADS[2][2])) for x in (0.27, -0.27)),
     )
     file = Glb()
     joints = file.joints()
-    attributes = {"POSITION": file.add(mesh[0], "<f4", "VEC3")}
-    part = {"attributes": attributes, "indices": file.add(mesh[1].ravel(), "<u2", "SCALAR")}
+    part = file.part({"POSITION": file.add(mesh[0], "<f4", "VEC3")}, mesh[1])
     file.node(name="Suit", mesh=file.mesh(part), skin=file.skin(joints))
     file.write(tmp_path / "in.glb")
-    return core("cli.main").main
+    return main
 
 
 def test_command(main, capsys):

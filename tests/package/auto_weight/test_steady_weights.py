@@ -28,16 +28,6 @@ def weights(mesh, bones, **settings):
     return shapes.solved(araplbs.Solver(*mesh, *bones, **bones.more, **settings)).weights
 
 
-def subdivided(vertices, triangles):
-    """Every triangle is split into four. The original vertices come first."""
-    sides = np.sort(np.concatenate([triangles[:, [k, (k + 1) % 3]] for k in range(3)]), axis=1)
-    distinct, which = np.unique(sides, axis=0, return_inverse=True)
-    (a, b, c), (ab, bc, ca) = triangles.T, len(vertices) + which.reshape(3, -1)
-    corners = [(a, ab, ca), (b, bc, ab), (c, ca, bc), (ab, bc, ca)]
-    finer = np.concatenate([np.column_stack(each) for each in corners])
-    return np.concatenate([vertices, vertices[distinct].mean(1)]), finer
-
-
 @pytest.mark.parametrize("name", MAKERS)
 def test_seeds(name):
     maker, most = MAKERS[name]
@@ -49,7 +39,7 @@ def test_seeds(name):
 def test_a_finer_mesh_of_the_same_surface():
     man = Character("cesium_man")
     mesh = man.vertices, man.triangles
-    own, finer = weights(mesh, man.bones), weights(subdivided(*mesh), man.bones)
+    own, finer = weights(mesh, man.bones), weights(shapes.halved(*mesh), man.bones)
     assert distance(own, finer[: len(own)]) < 0.08
     other, number = renumbered(*mesh)
     assert np.abs(weights(other, man.bones)[number] - own).max() < 0.01

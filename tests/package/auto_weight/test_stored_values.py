@@ -5,7 +5,7 @@ import pytest
 from araplbs.character.mesh import Mesh, overfull_warning, unweighted_warning
 from araplbs.model.edits import EDIT_KINDS, Edits
 from araplbs.model.group_entries import bone_weights
-from araplbs.model.sparse_weights import dense_of, make_sparse_weights, sparse_of
+from araplbs.model.sparse_weights import dense_of, sparse_of
 
 
 def entries(*each):
@@ -64,12 +64,7 @@ def test_several_edits():
 )
 def test_locked_weights_above_the_total(weights, expected):
     """Bones 0 and 1 are locked; bone 2 is not."""
-    rows = make_sparse_weights(
-        2,
-        np.array([0, 0, 0, 1, 1]),
-        np.array([0, 1, 2, 0, 1]),
-        np.array([0.5, weights[0], 9, 0.5, weights[1]]),
-    )
+    rows = sparse_of(np.array([[0.5, weights[0], 9], [0.5, weights[1], 0]]))
     locked = np.array([True, True, False])
     mesh = Mesh("Body", np.zeros((2, 3)), np.zeros((0, 3), int), np.zeros((0, 2), int), np.eye(4))
     assert overfull_warning(mesh) == []

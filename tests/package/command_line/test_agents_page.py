@@ -20,14 +20,13 @@ BLOCKS = dict(re.findall(r"^```(\w+)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTAL
 
 
 @pytest.fixture
-def main(core, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def main(main, tmp_path):
     for name in ("in", "predicted", "body", "hair", "hero", "hero_lod1"):
         glb = plain()
         glb.json["nodes"][2]["name"] = "Arm"
         glb.write(tmp_path / f"{name}.glb")
     write_rig(tmp_path / "mesh.obj", tmp_path / "rig.txt")
-    return core("cli.main").main
+    return main
 
 
 def test_the_skill_is_the_page():

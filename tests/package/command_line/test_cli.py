@@ -15,13 +15,7 @@ from paths import ROOT, environment
 
 
 @pytest.fixture
-def main(core):
-    return core("cli.main").main
-
-
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def folder(main, tmp_path):
     plain().write(tmp_path / "in.glb")
     return tmp_path
 
@@ -117,14 +111,7 @@ def test_options_reach_the_solver(main, folder):
 
 def test_animations_as_poses(main, folder):
     glb = plain()
-    times = glb.add([[0.0], [1.0]], "<f4", "SCALAR", min=[0], max=[1])
-    turns = glb.add([[0, 0, 0, 1], [0.5, 0, 0, 0.5**0.5 * 1.2247]], "<f4", "VEC4")
-    glb.json["animations"] = [
-        {
-            "samplers": [{"input": times, "output": turns}],
-            "channels": [{"sampler": 0, "target": {"node": 2, "path": "rotation"}}],
-        }
-    ]
+    glb.animate(2, "rotation", [[0, 0, 0, 1], [0.5, 0, 0, 0.5**0.5 * 1.2247]])
     glb.write(folder / "in.glb")
     arguments = ["weight", "in.glb", "-o", "out.glb", "--json", "r.json"]
     assert main([*arguments, "--my-animation", "all", "--frames", "7"]) == 0

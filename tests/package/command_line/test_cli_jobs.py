@@ -10,19 +10,13 @@ from pathlib import Path
 
 import pytest
 from gate import Gate
-from gltf_files import TRIANGLES, Glb, plain
+from gltf_files import bare, plain
 from paths import environment
 from patience import HANGS
 
 
 @pytest.fixture
-def main(core):
-    return core("cli.main").main
-
-
-@pytest.fixture
-def place(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def place(main, tmp_path, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", environment()["PYTHONPATH"])
     for name in ("a.glb", "b.glb", "c.glb"):
         plain().write(tmp_path / name)
@@ -150,14 +144,9 @@ def test_resume(main, place, capsys):
     ],
 )
 def test_resume_sees_the_files_of_a_file(main, place, words, changed):
-    glb, bare = plain(), Glb()
-    (place / "data.bin").write_bytes(glb.blob)
     (place / "skin.png").write_bytes(b"png")
-    glb.json["buffers"][0] |= {"uri": "data.bin", "byteLength": len(glb.blob)}
-    head = {key: value for key, value in glb.json.items() if value != []}
-    (place / "in.gltf").write_text(json.dumps(head | {"images": [{"uri": "skin.png"}]}))
-    bare.node(mesh=bare.mesh(bare.primitive(TRIANGLES, skinned=False)))
-    bare.write(place / "bare.glb")
+    plain().write_apart(place / "in.gltf", images=[{"uri": "skin.png"}])
+    bare().write(place / "bare.glb")
     (place / "parts.json").write_text('{"parts": []}')
     words = ["weight", *words, "-o", "out.glb", "--report", "r/", "--resume", "-q", "--json"]
     for wanted in (1, 0):

@@ -13,11 +13,10 @@ HEAD = b"\x89PNG\r\n\x1a\n"
 
 
 @pytest.fixture
-def main(core, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def main(main, tmp_path, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", environment()["PYTHONPATH"])
     plain().write(tmp_path / "in.glb")
-    return core("cli.main").main
+    return main
 
 
 def size(path):

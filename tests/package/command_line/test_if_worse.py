@@ -15,14 +15,8 @@ WORSE = ("--firmness", "300", "--initial", "nearest")  # stiff limbs: the joints
 
 
 @pytest.fixture
-def main(core):
-    return core("cli.main").main
-
-
-@pytest.fixture
-def good(main, tmp_path, monkeypatch):
+def good(main, tmp_path):
     """A file with our weights, which stretch the surface as little as possible."""
-    monkeypatch.chdir(tmp_path)
     plain().write(tmp_path / "in.glb")
     assert main(["weight", "in.glb", "-o", "good.glb", "--firmness", "0", "-q"]) == 0
 
@@ -71,19 +65,9 @@ def test_fails(main, good, tmp_path):
     assert main([*arguments, *WORSE]) == 3
     assert not np.array_equal(weights("out.glb"), weights("good.glb"))
 
-    arguments = [
-        "weight",
-        "worse.glb",
-        "-o",
-        "b.glb",
-        "--if-worse",
-        "fail",
-        "--firmness",
-        "0",
-        "-q",
-    ]
     (tmp_path / "out.glb").rename(tmp_path / "worse.glb")
-    assert main(arguments) == 0
+    words = ["worse.glb", "-o", "b.glb", "--if-worse", "fail", "--firmness", "0", "-q"]
+    assert main(["weight", *words]) == 0
 
 
 def test_kept(main, good, capsys):
@@ -120,8 +104,7 @@ def test_what_is_worse(core):
 
 def test_nothing_before(core):
     standing = core("measures.standing").standing
-    rows = core("model.sparse_weights").make_sparse_weights
-    nothing = rows(4, np.zeros(0, int), np.zeros(0, int), np.zeros(0))
+    nothing = core("model.sparse_weights").sparse_of(np.zeros((4, 1)))
     both = {"after": {"surface_strain": 0.3, "limb_drift": 0.2}}
     assert standing(None, nothing, both, core("model.options").Options()) == {"worse": False}
     line = core("reports.warning_lines").worse_lines
@@ -131,11 +114,11 @@ def test_nothing_before(core):
 def test_weights_of_one_bone_are_nothing(core):
     """Weights of one bone stretch nothing, but this does not make them good."""
     has_weights = core("measures.standing").has_weights
-    rows = core("model.sparse_weights").make_sparse_weights
-    vertices = np.arange(40)
-    assert not has_weights(rows(40, vertices, np.zeros(40, int), np.ones(40)))
-    assert has_weights(rows(40, vertices, vertices // 36, np.ones(40)))
-    assert not has_weights(rows(100, vertices, vertices % 2, np.ones(40))), "too few of them"
+    sparse_of, both = core("model.sparse_weights").sparse_of, np.eye(2)
+    assert not has_weights(sparse_of(np.ones((40, 1))))
+    assert has_weights(sparse_of(both[np.arange(40) // 36]))
+    few = np.concatenate([both[np.arange(40) % 2], np.zeros((60, 2))])
+    assert not has_weights(sparse_of(few)), "too few of them"
 
 
 def test_wrong_values(main, good, capsys):

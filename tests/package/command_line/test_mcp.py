@@ -59,10 +59,9 @@ def test_findings_count_their_vertices(calls, tmp_path):
 def spoiled(tmp_path):
     """A file with many findings: a tube that follows its joints at random, with long names."""
     glb = plain(weights="<f4")
-    joints = glb.json["accessors"][glb.json["meshes"][0]["primitives"][0]["attributes"]["JOINTS_0"]]
-    place = glb.json["bufferViews"][joints["bufferView"]]["byteOffset"]
-    follows = np.random.default_rng(0).integers(0, 5, joints["count"], np.uint8)
-    glb.blob[place : place + 4 * joints["count"] : 4] = follows.tobytes()
+    place = glb.place_of(glb.json["meshes"][0]["primitives"][0]["attributes"]["JOINTS_0"])
+    follows = np.random.default_rng(0).integers(0, 5, len(VERTICES), np.uint8)
+    glb.blob[place : place + 4 * len(follows) : 4] = follows.tobytes()
     for node in glb.json["nodes"][:5]:
         node["name"] += " of a chain with a long name" * 12
     mesh = glb.mesh(glb.primitive(TRIANGLES, (0.01, 0, 0)), name="other")
@@ -189,9 +188,7 @@ def test_outputs_that_are_no_files(calls, tmp_path, output, words):
 def test_a_character_without_a_surface(calls, tmp_path):
     """Its picture is missing in words, and an earlier picture is not shown as its own."""
     glb = Glb()
-    attributes = {"POSITION": glb.add(VERTICES, "<f4", "VEC3")} | glb.old_weights(len(VERTICES))
-    joints = glb.joints()
-    glb.node(mesh=glb.mesh({"attributes": attributes, "mode": 0}), skin=glb.skin(joints))
+    glb.bind({"attributes": glb.attributes(), "mode": 0}, glb.joints())
     glb.write(tmp_path / "points.glb")
     assert "picture" in calls.call("check", "in.glb", picture="out.png")
     done = calls.call("check", "points.glb", picture="out.png")

@@ -2,7 +2,7 @@
 
 import numpy as np
 from araplbs.measures.bone_colors import NO_WEIGHTS, bone_colors, palette
-from araplbs.model.sparse_weights import make_sparse_weights
+from araplbs.model.sparse_weights import sparse_of
 
 
 def test_mixed_by_the_weights():
@@ -10,8 +10,7 @@ def test_mixed_by_the_weights():
     rng = np.random.default_rng(0)
     dense = rng.random((40, 7)) * (rng.random((40, 7)) < 0.4)
     dense[3] = 0
-    vertices, bones = np.nonzero(dense)
-    rows = make_sparse_weights(len(dense), vertices, bones, dense[vertices, bones])
+    rows = sparse_of(dense)
     sums = dense.sum(1, keepdims=True)
     wanted = np.divide(dense, sums, out=np.zeros_like(dense), where=sums > 0) @ palette(7)
     wanted[sums[:, 0] == 0] = NO_WEIGHTS

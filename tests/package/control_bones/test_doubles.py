@@ -21,7 +21,7 @@ from araplbs.character.patch import cut_patches
 from araplbs.character.problem import Problem
 from araplbs.model.edits import Edits, Pairs
 from araplbs.model.options import Options
-from araplbs.model.sparse_weights import dense_of, make_sparse_weights
+from araplbs.model.sparse_weights import dense_of, sparse_of
 from araplbs.skeleton.bone_facts import BoneFacts
 from araplbs.skeleton.skeleton import Skeleton
 from araplbs.solvers.solve import solve
@@ -220,8 +220,7 @@ def test_the_lesser_one_is_left_out_unless_it_was_painted():
     left = finish(leave_out_in_steps([mesh], bones, 1, facts))[1]
     assert named(left.left_out, bones) == {"pack 0"}
     assert "more likely belongs to the skin" in left.evidence[4]
-    rows = np.full(len(mesh.vertices), 4)  # and what is far from it as well
-    rows = make_sparse_weights(len(rows), np.arange(len(rows)), rows, np.ones(len(rows)))
+    rows = sparse_of(np.eye(5)[np.full(len(mesh.vertices), 4)])  # what is far from it as well
     left = finish(leave_out_in_steps([mesh], bones, 1, facts, lambda _asked: [rows]))[1]
     assert not left.left_out.any()
 
@@ -298,7 +297,7 @@ def test_edits_go_first():
 def test_patches_keep_it():
     """A piece that is cut off is not a part."""
     bones, count = skeleton(), len(BODY[0]) + len(PACK[0])
-    rows = make_sparse_weights(count, np.arange(count), np.zeros(count, int), np.ones(count))
+    rows = sparse_of(np.ones((count, 1)))
     (mesh,) = part_doubles([mesh_of(BODY, PACK, weights=rows)], bones)
     new = np.arange(count) == count - 1
     ((patch,), _links) = cut_patches([mesh], [new])

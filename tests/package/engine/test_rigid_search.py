@@ -5,6 +5,7 @@ import araplbs
 import numpy as np
 import pytest
 import shapes
+from joint_reference import vertex_areas
 from shared_data import Character
 from test_levels import mail
 from test_symmetry import BONES as TWO_ARMS
@@ -99,10 +100,7 @@ def test_nothing_starts_again_where_nothing_changes():
 def departure(mesh, own, weights, row, poses):
     """The mean distance, as a share of their radius, by which one shared row moves these vertices
     away."""
-    a, b, c = (mesh[0][mesh[1][:, k]] for k in range(3))
-    area = np.zeros(len(mesh[0]))
-    np.add.at(area, mesh[1], np.linalg.norm(np.cross(b - a, c - a), axis=1)[:, None] / 6)
-    area, points = area[own, None], mesh[0][own]
+    area, points = vertex_areas(*mesh)[own, None], mesh[0][own]
     points_h = np.c_[points, np.ones(len(points))]
     apart = np.einsum("vb,pbij,vj->pvi", weights[own] - row, poses, points_h)
     center = (area * points).sum(0) / area.sum()

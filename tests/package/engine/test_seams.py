@@ -162,14 +162,10 @@ def several_parts():
     height = WHOLE[CORNERS, 2].mean(1)
     meshes = []
     for part in (height < 0.7, (height >= 0.7) & (height < 1.2), height >= 1.2):
-        own = CORNERS[part].ravel() if len(meshes) == 1 else np.unique(CORNERS[part])
-        count = len(own)
-        corners = np.arange(count) if len(meshes) == 1 else np.searchsorted(own, CORNERS[part])
-        attributes = {"POSITION": glb.add(WHOLE[own], "<f4", "VEC3")} | glb.old_weights(
-            count, weights="<f4"
-        )
-        indices = glb.add(corners.ravel(), "<u2", "SCALAR")
-        meshes.append({"attributes": attributes, "indices": indices})
+        split = len(meshes) == 1
+        own = CORNERS[part].ravel() if split else np.unique(CORNERS[part])
+        corners = np.arange(len(own)) if split else np.searchsorted(own, CORNERS[part])
+        meshes.append(glb.part(glb.attributes(WHOLE[own], weights="<f4"), corners))
     glb.node(mesh=glb.mesh(*meshes[:2], name="Low"), skin=skin)
     glb.node(mesh=glb.mesh(meshes[2], name="High"), skin=skin)
     return glb

@@ -4,6 +4,7 @@ import sys
 
 import numpy as np
 import pytest
+from araplbs.base.refusal import Refused
 from gltf_files import VERTICES, Weigher, moves, of_several_parts, plain, rows
 from gltf_validity import File
 
@@ -31,11 +32,6 @@ def compressed(glb, folder):
     glb.json["extensionsUsed"] = [NAME, "KHR_other"]
     glb.json["extensionsRequired"] = [NAME]
     return glb
-
-
-@pytest.fixture
-def refused(core):
-    return core("base.refusal").Refused
 
 
 def test_weighted_like_the_plain_file(core, tmp_path):
@@ -94,11 +90,11 @@ def test_by_command(core, tmp_path, capsys, command):
     assert ("out.glb without compression\n" in capsys.readouterr().out) == (out == "out.glb")
 
 
-def test_refused_without_the_package(core, tmp_path, refused, monkeypatch):
+def test_refused_without_the_package(core, tmp_path, monkeypatch):
     path = compressed(plain(), tmp_path).write(tmp_path / "in.glb")
     monkeypatch.setitem(sys.modules, "DracoPy", None)
     with pytest.raises(
-        refused, match=r"needs the package DracoPy: run pip install 'araplbs\[draco\]'"
+        Refused, match=r"needs the package DracoPy: run pip install 'araplbs\[draco\]'"
     ):
         core("gltf.character").load_characters(path)
 
@@ -138,9 +134,9 @@ def no_number(glb, part):
         (no_number, f"extensions.{NAME}.bufferView 'a': must be a whole number"),
     ],
 )
-def test_damaged_data_is_refused(core, tmp_path, refused, change, words):
+def test_damaged_data_is_refused(core, tmp_path, change, words):
     glb = compressed(plain(), tmp_path)
     change(glb, glb.json["meshes"][0]["primitives"][0])
-    with pytest.raises(refused) as found:
+    with pytest.raises(Refused) as found:
         core("gltf.character").load_characters(glb.write(tmp_path / "in.glb"))
     assert words in str(found.value)

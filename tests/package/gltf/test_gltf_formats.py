@@ -4,21 +4,14 @@ unchanged."""
 
 import numpy as np
 import pytest
-from gltf_files import BONES, HEADS, TRIANGLES, VERTICES, Glb, Weigher, moves, plain, rows
+from gltf_files import BONES, HEADS, VERTICES, Glb, bound_at, moves, plain, rows
 
 N = len(VERTICES)
 
 
-@pytest.fixture
-def weigh(core, tmp_path):
-    return Weigher(core, tmp_path)
-
-
 def skinned(glb, attributes, matrices=None):
     """A tube with these attributes on a chain of joints."""
-    joints = glb.joints()
-    part = {"attributes": attributes, "indices": glb.add(TRIANGLES.ravel(), "<u2", "SCALAR")}
-    glb.node(mesh=glb.mesh(part), skin=glb.skin(joints, matrices=matrices))
+    glb.bind(glb.part(attributes), glb.joints(), matrices)
     return glb
 
 
@@ -160,11 +153,7 @@ def test_more_joints_than_a_byte_can_name(weigh):
     glb = Glb()
     far = np.array([[50.0 + k, 0, 0] for k in range(300)])
     joints = [glb.node(translation=place.tolist()) for place in far] + glb.joints()
-    attributes = {"POSITION": glb.add(VERTICES, "<f4", "VEC3")} | glb.old_weights(N)
-    part = {"attributes": attributes, "indices": glb.add(TRIANGLES.ravel(), "<u2", "SCALAR")}
-    matrices = np.tile(np.eye(4), (len(joints), 1, 1))
-    matrices[:, 3, :3] = -np.vstack([far, HEADS])
-    glb.node(mesh=glb.mesh(part), skin=glb.skin(joints, matrices=matrices))
+    glb.bind(glb.part(glb.attributes()), joints, bound_at(np.vstack([far, HEADS])))
     file = weigh(glb)
     assert moves(rows(file, width=305)[1][:, 300:])
     assert file.json["accessors"][attributes_of(file)["JOINTS_0"]]["componentType"] == 5123
@@ -183,7 +172,6 @@ def test_morph_targets_and_all_else_stay(weigh):
 
 def test_weights_that_are_not_finite_are_replaced(weigh):
     glb = plain(weights="<f4")
-    number = glb.json["meshes"][0]["primitives"][0]["attributes"]["WEIGHTS_0"]
-    view = glb.json["bufferViews"][glb.json["accessors"][number]["bufferView"]]
-    glb.blob[view["byteOffset"] : view["byteOffset"] + 16 * N] = b"\xff" * 16 * N
+    begin = glb.place_of(glb.json["meshes"][0]["primitives"][0]["attributes"]["WEIGHTS_0"])
+    glb.blob[begin : begin + 16 * N] = b"\xff" * 16 * N
     assert moves(rows(weigh(glb))[1])

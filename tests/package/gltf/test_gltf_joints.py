@@ -5,7 +5,7 @@ import json
 
 import numpy as np
 import pytest
-from gltf_files import BONES, HEADS, TRIANGLES, VERTICES, Glb, moves, rows
+from gltf_files import BONES, HEADS, VERTICES, Glb, bound_at, moves, rows
 from gltf_validity import File, new_faults
 
 N = len(VERTICES)
@@ -22,19 +22,9 @@ def character(scale=1.0):
         node["translation"] = ((ASIDE[k] - up) / scale).tolist()
     glb.json["nodes"][2]["children"].append(glb.node(name="button", translation=[0.1, 0, 0]))
     glb.node(name="Armature", children=[joints[0]], scale=[scale] * 3)
-    matrices = np.tile(np.diag([1 / scale] * 3 + [1.0]), (BONES, 1, 1))
-    matrices[:, 3, :3] = -ASIDE / scale
-    attributes = {"POSITION": glb.add(VERTICES, "<f4", "VEC3")}
-    attributes |= glb.old_weights(N, weights="<f4")
-    part = {"attributes": attributes, "indices": glb.add(TRIANGLES.ravel(), "<u2", "SCALAR")}
-    glb.node(mesh=glb.mesh(part), skin=glb.skin(joints, matrices=matrices))
-    times = glb.add([[0.0], [1.0]], "<f4", "SCALAR", min=[0], max=[1])
+    glb.bind(glb.part(glb.attributes(weights="<f4")), joints, bound_at(ASIDE, scale))
     rest = np.array(glb.json["nodes"][2]["translation"])
-    values = glb.add([rest, rest + np.array([0, 0, 0.1])], "<f4", "VEC3")
-    channel = {"sampler": 0, "target": {"node": 2, "path": "translation"}}
-    glb.json["animations"] = [
-        {"samplers": [{"input": times, "output": values}], "channels": [channel]}
-    ]
+    glb.animate(2, "translation", [rest, rest + np.array([0, 0, 0.1])])
     return glb
 
 
@@ -49,13 +39,12 @@ def bound(core, path):
 
 
 @pytest.mark.parametrize("scale", [1.0, 0.01])
-def test_joints(core, tmp_path, monkeypatch, capsys, scale):
-    monkeypatch.chdir(tmp_path)
+def test_joints(core, main, tmp_path, capsys, scale):
     character(scale).write(tmp_path / "in.glb")
     before, old = bound(core, "in.glb")
     assert np.allclose(before, np.eye(4), atol=1e-5)
     arguments = ["joints", "in.glb", "-o", "out.glb", "--json", "r.json", "--anchor", "0"]
-    assert core("cli.main").main(arguments) == 0
+    assert main(arguments) == 0
     assert "bones moved" in capsys.readouterr().out
     assert all(fault.endswith("not used") for fault in new_faults("in.glb", "out.glb"))
     after, new = bound(core, "out.glb")
@@ -74,10 +63,8 @@ def test_joints(core, tmp_path, monkeypatch, capsys, scale):
     assert "joint 2" in report["moved_bones"] and report["vertices"] == N
 
 
-def test_joints_for_the_weights_that_are_there(core, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_joints_for_the_weights_that_are_there(core, main, tmp_path):
     character().write(tmp_path / "in.glb")
-    main = core("cli.main").main
     assert main(["weight", "in.glb", "-o", "good.glb", "-q"]) == 0
     assert main(["joints", "good.glb", "-o", "out.glb", "--no-also-weights", "-q"]) == 0
     assert (rows(File("good.glb"))[1] == rows(File("out.glb"))[1]).all()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from gltf_files import TRIANGLES, VERTICES, Glb, moves, plain, rows
+from gltf_files import TRIANGLES, VERTICES, Glb, bare, moves, plain, rows
 from gltf_validity import File, faults
 from paths import ROOT
 
@@ -46,9 +46,7 @@ def folder(tmp_path, monkeypatch):
             glb.node(mesh=glb.mesh(glb.primitive(TRIANGLES[:16], (0.5, 0, 0))), skin=skin)
         glb.write(tmp_path / name)
     for name in ("body.glb", "hero_lod2.glb"):
-        bare = Glb()
-        bare.node(mesh=bare.mesh(bare.primitive(TRIANGLES, skinned=False)))
-        bare.write(tmp_path / name)
+        bare().write(tmp_path / name)
     clothed = Glb()
     skin = clothed.skin(clothed.joints())
     for name in ("Body", "Shirt"):
@@ -102,10 +100,10 @@ def test_program(folder, capsys):
 
 def test_options_that_it_names(core):
     """Each is an option of a command."""
-    helps = "".join(
-        core("cli.main").make_parser(core("cli.main").load_command(name)).format_help()
-        for name, _help in core("cli.main").COMMANDS
-    )
+    cli = core("cli.main")
+    commands = {name: cli.load_command(name) for name, _help in cli.COMMANDS}
+    assert [command.name for command in commands.values()] == [*commands]
+    helps = "".join(cli.make_parser(command).format_help() for command in commands.values())
     named = set(re.findall(r"--[a-z][a-z-]*", PAGE)) - {"--help"}
     assert named and all(option in helps for option in named)
     assert np.isin(["--json", "--in-place"], list(named)).all()

@@ -6,21 +6,12 @@ import struct
 
 import numpy as np
 import pytest
+from araplbs.base.refusal import Refused
 from fuzzing_files import spoil
-from gltf_files import HEADS, TRIANGLES, VERTICES, Glb, Weigher, of_several_parts, plain
+from gltf_files import HEADS, TRIANGLES, VERTICES, Glb, of_several_parts, plain
 from gltf_validity import File, faults
 
 N = len(VERTICES)
-
-
-@pytest.fixture
-def weigh(core, tmp_path):
-    return Weigher(core, tmp_path)
-
-
-@pytest.fixture
-def refused(core):
-    return core("base.refusal").Refused
 
 
 def part_of(glb):
@@ -53,13 +44,11 @@ def two_skins(glb):
 
 
 def joint_too_high(glb):
-    view = glb.json["bufferViews"][accessor_of(glb, "JOINTS_0")["bufferView"]]
-    glb.blob[view["byteOffset"]] = 77
+    glb.blob[glb.place_of(part_of(glb)["attributes"]["JOINTS_0"])] = 77
 
 
 def index_too_high(glb):
-    view = glb.json["bufferViews"][glb.json["accessors"][part_of(glb)["indices"]]["bufferView"]]
-    glb.blob[view["byteOffset"] : view["byteOffset"] + 2] = struct.pack("<H", 60000)
+    struct.pack_into("<H", glb.blob, glb.place_of(part_of(glb)["indices"]), 60000)
 
 
 def set_in(name, key, value):
@@ -79,21 +68,18 @@ def two_parents(glb):
 
 
 def not_finite(glb):
-    view = glb.json["bufferViews"][accessor_of(glb, "POSITION")["bufferView"]]
-    glb.blob[view["byteOffset"] + 24 : view["byteOffset"] + 28] = struct.pack("<f", np.nan)
+    begin = glb.place_of(part_of(glb)["attributes"]["POSITION"])
+    struct.pack_into("<f", glb.blob, begin + 24, np.nan)
 
 
 def flat_matrix(glb):
-    number = glb.json["skins"][0]["inverseBindMatrices"]
-    view = glb.json["bufferViews"][glb.json["accessors"][number]["bufferView"]]
-    glb.blob[view["byteOffset"] : view["byteOffset"] + 64] = bytes(64)
+    begin = glb.place_of(glb.json["skins"][0]["inverseBindMatrices"])
+    glb.blob[begin : begin + 64] = bytes(64)
 
 
 def infinite_matrix(glb):
-    number = glb.json["skins"][0]["inverseBindMatrices"]
-    view = glb.json["bufferViews"][glb.json["accessors"][number]["bufferView"]]
-    begin = view["byteOffset"] + 64
-    glb.blob[begin : begin + 4] = struct.pack("<f", np.nan)
+    begin = glb.place_of(glb.json["skins"][0]["inverseBindMatrices"])
+    struct.pack_into("<f", glb.blob, begin + 64, np.nan)
 
 
 def few_matrices(glb):
@@ -156,11 +142,11 @@ def bad_place(glb):
     ],
     ids=lambda each: getattr(each, "__name__", ""),
 )
-def test_refused_in_a_sentence(core, tmp_path, refused, change, words):
+def test_refused_in_a_sentence(core, tmp_path, change, words):
     glb = plain()
     change(glb)
     path = glb.write(tmp_path / "in.glb")
-    with pytest.raises(refused) as found:
+    with pytest.raises(Refused) as found:
         core("gltf.character").load_characters(path)
     assert any(each in str(found.value) for each in words.split("|")), found.value
 
@@ -198,10 +184,10 @@ JSON = 0x4E4F534A
         ),
     ],
 )
-def test_no_gltf(core, tmp_path, refused, content, words):
+def test_no_gltf(core, tmp_path, content, words):
     path = tmp_path / "in.glb"
     path.write_bytes(content)
-    with pytest.raises(refused) as found:
+    with pytest.raises(Refused) as found:
         core("gltf.character").load_characters(path)
     assert words in str(found.value)
 
@@ -221,7 +207,7 @@ def test_no_gltf(core, tmp_path, refused, content, words):
         ("data:text/plain,abc", "has a data URI that cannot be read"),
     ],
 )
-def test_files_elsewhere_are_not_read(core, tmp_path, refused, uri, words):
+def test_files_elsewhere_are_not_read(core, tmp_path, uri, words):
     folder = tmp_path / "folder"
     folder.mkdir()
     (tmp_path / "secret.bin").write_bytes(bytes(100000))
@@ -230,7 +216,7 @@ def test_files_elsewhere_are_not_read(core, tmp_path, refused, uri, words):
     glb.json["buffers"][0]["uri"] = uri
     path = folder / "in.gltf"
     path.write_text(json.dumps(glb.json))
-    with pytest.raises(refused) as found:
+    with pytest.raises(Refused) as found:
         core("gltf.character").load_characters(path)
     assert words in str(found.value)
 
@@ -238,13 +224,10 @@ def test_files_elsewhere_are_not_read(core, tmp_path, refused, uri, words):
 @pytest.fixture
 def of_files(core, tmp_path):
     """The document of a weighted .gltf with its buffer and an image in separate files."""
-    glb = plain()
-    (tmp_path / "the data.bin").write_bytes(glb.blob)
     (tmp_path / "skin.png").write_bytes(b"\x89PNG no picture")
-    glb.json["buffers"][0] |= {"byteLength": len(glb.blob), "uri": "the%20data.bin"}
-    glb.json["images"] = [{"uri": "skin.png", "name": "skin"}]
-    path = tmp_path / "in.gltf"
-    path.write_text(json.dumps({key: value for key, value in glb.json.items() if value}))
+    path = plain().write_apart(tmp_path / "in.gltf", images=[{"uri": "skin.png", "name": "skin"}])
+    (tmp_path / "data.bin").rename(tmp_path / "the data.bin")
+    path.write_text(path.read_text().replace("data.bin", "the%20data.bin"))
     (tmp_path / "away").mkdir()
     document = core("gltf.file.container").read_document(path)
     each = core("gltf.character").characters_of(document)[0]
@@ -259,12 +242,12 @@ def assert_weighted(core, path):
     assert (np.unique(again.weights[0].bones) == np.arange(len(HEADS))).all()
 
 
-def test_data_in_a_file_beside_it(core, tmp_path, refused, of_files):
+def test_data_in_a_file_beside_it(core, tmp_path, of_files):
     """The data is read and stays. The new weights are written into the .gltf, which stays in its
     folder."""
     before = (tmp_path / "the data.bin").read_bytes()
     save = core("gltf.file.container").save_document
-    with pytest.raises(refused, match=r"has data in other files \(the%20data.bin\)"):
+    with pytest.raises(Refused, match=r"has data in other files \(the%20data.bin\)"):
         save(of_files, tmp_path / "away/out.gltf")
     save(of_files, tmp_path / "out.gltf")
     assert (tmp_path / "the data.bin").read_bytes() == before
@@ -285,24 +268,24 @@ def test_a_gltf_becomes_one_glb(core, tmp_path, of_files, name):
     assert len(file.json["buffers"]) == 1 and "uri" not in file.json["buffers"][0]
 
 
-def test_an_image_that_is_no_image_is_not_packed(core, tmp_path, refused, of_files):
+def test_an_image_that_is_no_image_is_not_packed(core, tmp_path, of_files):
     of_files.json["images"][0]["uri"] = "in.gltf"
-    with pytest.raises(refused, match="has an image of an unknown kind: in"):
+    with pytest.raises(Refused, match="has an image of an unknown kind: in"):
         core("gltf.file.container").save_document(of_files, tmp_path / "out.glb")
 
 
-def test_other_files_are_not_replaced(core, tmp_path, refused):
+def test_other_files_are_not_replaced(core, tmp_path):
     container = core("gltf.file.container")
     document = container.read_document(plain().write(tmp_path / "in.glb"))
     (tmp_path / "notes.glb").write_text("not a model")
-    with pytest.raises(refused, match="already exists"):
+    with pytest.raises(Refused, match="already exists"):
         container.save_document(document, tmp_path / "notes.glb")
     assert (tmp_path / "notes.glb").read_text() == "not a model"
 
 
 @pytest.mark.parametrize("names", [(["gold"], []), ([], ["Sword"])])
-def test_rigid_parts_that_are_nowhere(weigh, refused, names):
-    with pytest.raises(refused, match="has no material or mesh"):
+def test_rigid_parts_that_are_nowhere(weigh, names):
+    with pytest.raises(Refused, match="has no material or mesh"):
         weigh(plain(), rigid=names)
 
 
@@ -319,7 +302,7 @@ def test_chunks_after_the_second_stay(core, tmp_path):
 def test_a_file_comes_out_as_it_went_in(core, tmp_path):
     """A file without any spare byte."""
     glb = Glb()
-    glb.node(mesh=glb.mesh(glb.primitive(TRIANGLES)), skin=glb.skin(glb.joints()))
+    glb.bind(glb.primitive(TRIANGLES), glb.joints())
     glb.blob += bytes(-len(glb.blob) % 4)
     path = glb.write(tmp_path / "in.glb")
     text = json.loads(
@@ -333,7 +316,7 @@ def test_a_file_comes_out_as_it_went_in(core, tmp_path):
     assert again[-len(glb.blob) :] == bytes(glb.blob)
 
 
-def test_whatever_a_file_has_it_is_read_or_refused(core, tmp_path, refused):
+def test_whatever_a_file_has_it_is_read_or_refused(core, tmp_path):
     """No other exception is raised: 400 files with random faults, all of whose contents are
     read."""
     character, poses_of = core("gltf.character"), core("gltf.animations").poses_of
@@ -341,12 +324,7 @@ def test_whatever_a_file_has_it_is_read_or_refused(core, tmp_path, refused):
     for seed in range(400):
         random = np.random.default_rng(seed)
         glb = of_several_parts() if seed % 2 else plain(weights=("u1", "<u2", "<f4")[seed % 3])
-        times = glb.add([[0.0], [1.0]], "<f4", "SCALAR")
-        turns = glb.add([[0, 0, 0, 1], [0, 0, 1, 0]], "<f4", "VEC4")
-        channel = {"sampler": 0, "target": {"node": 2, "path": "rotation"}}
-        glb.json["animations"] = [
-            {"samplers": [{"input": times, "output": turns}], "channels": [channel]}
-        ]
+        glb.animate(2, "rotation", [[0, 0, 0, 1], [0, 0, 1, 0]])
         spoil(glb, random)
         path = tmp_path / "in.glb"
         try:
@@ -361,6 +339,6 @@ def test_whatever_a_file_has_it_is_read_or_refused(core, tmp_path, refused):
                     each.write(each.weights)
                     as_bytes(each.document, True)
             counts["read"] += 1
-        except refused:
+        except Refused:
             counts["refused"] += 1
     assert min(counts.values()) > 20, counts

@@ -10,6 +10,7 @@ import sys
 
 import numpy as np
 import pytest
+from araplbs.base.refusal import Refused
 from gltf_files import TRIANGLES, VERTICES, Glb, moves, plain, rows
 from gltf_validity import File
 from paths import environment
@@ -20,17 +21,6 @@ posix = pytest.mark.skipif(os.name == "nt", reason="Windows reports a closed pip
 @pytest.fixture
 def container(core):
     return core("gltf.file.container")
-
-
-@pytest.fixture
-def refused(core):
-    return core("base.refusal").Refused
-
-
-@pytest.fixture
-def main(core, monkeypatch, tmp_path):
-    monkeypatch.chdir(tmp_path)
-    return core("cli.main").main
 
 
 def with_text(path, glb, more):
@@ -61,10 +51,10 @@ def test_half_of_a_character_stays_an_escape(container, tmp_path, suffix):
 
 
 @pytest.mark.parametrize("number", ["1e999", "-1e999", "NaN", "Infinity", "-Infinity"])
-def test_numbers_that_json_does_not_have(container, refused, tmp_path, number):
+def test_numbers_that_json_does_not_have(container, tmp_path, number):
     path = with_text(tmp_path / "in.gltf", plain(), f'"extras": {{"a": [0, {number}]}}')
     words = f"its JSON has extras.a[1] {number}: must be a finite number"
-    with pytest.raises(refused, match=re.escape(words)):
+    with pytest.raises(Refused, match=re.escape(words)):
         container.read_document(path)
 
 
@@ -76,17 +66,13 @@ def test_of_doubled_names_the_last_stays(container, tmp_path):
 
 
 @pytest.mark.parametrize("depth", [600, 2000])
-def test_deep_entries(container, refused, tmp_path, depth):
+def test_deep_entries(container, tmp_path, depth):
     """They are written or refused in a sentence, also if the buffer moves into the file."""
-    glb = plain()
-    (tmp_path / "a.bin").write_bytes(glb.blob)
-    glb.json["buffers"][0] |= {"uri": "a.bin", "byteLength": len(glb.blob)}
-    text = json.dumps({key: value for key, value in glb.json.items() if value})
-    path = tmp_path / "in.gltf"
-    path.write_text(text[:-1] + ', "extras": ' + "[" * depth + "]" * depth + "}")
+    path = plain().write_apart(tmp_path / "in.gltf")
+    path.write_text(path.read_text()[:-1] + ', "extras": ' + "[" * depth + "]" * depth + "}")
     try:
         container.save_document(container.read_document(path), tmp_path / "out.glb")
-    except refused as error:
+    except Refused as error:
         assert depth > 1000, error
     else:
         assert depth < 1000
@@ -100,27 +86,15 @@ def test_deep_entries(container, refused, tmp_path, depth):
         (lambda content: content[:-8] + b"otherbin", "the written buffer 0 differs"),
     ],
 )
-def test_what_cannot_be_read_again_replaces_nothing(
-    container, refused, tmp_path, monkeypatch, spoil, words
-):
+def test_what_cannot_be_read_again_replaces_nothing(container, tmp_path, monkeypatch, spoil, words):
     """The writer or the disk makes an error."""
     path = plain().write(tmp_path / "in.glb")
     before, document = path.read_bytes(), container.read_document(path)
     as_bytes = container.as_bytes
     monkeypatch.setattr(container, "as_bytes", lambda *given: spoil(as_bytes(*given)))
-    with pytest.raises(refused, match=words):
+    with pytest.raises(Refused, match=words):
         container.save_document(document, path)
     assert path.read_bytes() == before and os.listdir(tmp_path) == ["in.glb"]
-
-
-def of_files(folder, **more):
-    """A .gltf with its buffer in data.bin."""
-    glb = plain()
-    (folder / "data.bin").write_bytes(glb.blob)
-    glb.json["buffers"][0] |= {"uri": "data.bin", "byteLength": len(glb.blob)}
-    path = folder / "in.gltf"
-    path.write_text(json.dumps({k: v for k, v in glb.json.items() if v} | more))
-    return path
 
 
 SOUND = {"extensions": {"KHR_audio": {"audio": [{"uri": "a%20sound.mp3"}]}}}
@@ -129,13 +103,13 @@ SCHEMA = {"extras": [{"schemaUri": "../a%20sound.mp3"}]}
 
 @pytest.mark.parametrize("more", [SOUND, SCHEMA], ids=["extension", "above the folder"])
 @pytest.mark.parametrize("target", ["away/out.glb", "away/out.gltf"])
-def test_files_of_extensions_are_not_lost(container, refused, tmp_path, more, target):
+def test_files_of_extensions_are_not_lost(container, tmp_path, more, target):
     for folder in ("own", "away"):
         (tmp_path / folder).mkdir()
-    path = of_files(tmp_path / "own", **more)
+    path = plain().write_apart(tmp_path / "own/in.gltf", **more)
     (tmp_path / "own" / ("../a sound.mp3" if more is SCHEMA else "a sound.mp3")).write_bytes(b"ID3")
     document = container.read_document(path)
-    with pytest.raises(refused, match=r"has data in other files \(.*\): write it to the same fol"):
+    with pytest.raises(Refused, match=r"has data in other files \(.*\): write it to the same fol"):
         container.save_document(document, tmp_path / target)
     container.save_document(document, tmp_path / "own/out.glb")
     assert os.listdir(tmp_path / "away") == []
@@ -148,15 +122,15 @@ def test_files_of_extensions_are_not_lost(container, refused, tmp_path, more, ta
 def test_addresses_are_not_files(container, tmp_path, uri):
     """They mean the same in every folder."""
     (tmp_path / "away").mkdir()
-    path = of_files(tmp_path, extras={"uri": uri})
+    path = plain().write_apart(tmp_path / "in.gltf", extras={"uri": uri})
     container.save_document(container.read_document(path), tmp_path / "away/out.glb")
 
 
 @pytest.mark.parametrize("uri", ["//[x/", "\ud800.bin"])
-def test_addresses_that_are_none(container, refused, tmp_path, uri):
-    path = of_files(tmp_path)
+def test_addresses_that_are_none(container, tmp_path, uri):
+    path = plain().write_apart(tmp_path / "in.gltf")
     path.write_text(path.read_text().replace('"data.bin"', json.dumps(uri)))
-    with pytest.raises(refused, match="which is not a file in its folder"):
+    with pytest.raises(Refused, match="which is not a file in its folder"):
         container.read_document(path)
 
 
@@ -192,7 +166,7 @@ def test_refused_before_the_work(core, main, tmp_path, capsys, monkeypatch, comm
         raise AssertionError("the work has begun")
 
     monkeypatch.setattr(core("gltf.character"), "characters_of", work)
-    of_files(tmp_path)
+    plain().write_apart(tmp_path / "in.gltf")
     (tmp_path / "away").mkdir()
     assert main([command, "in.gltf", "-o", "away/"]) == 1
     assert "has data in other files (data.bin)" in capsys.readouterr().err
@@ -229,8 +203,7 @@ def no_matrices(glb):
 
 
 def not_affine(glb):
-    number = glb.json["skins"][0]["inverseBindMatrices"]
-    begin = glb.json["bufferViews"][glb.json["accessors"][number]["bufferView"]]["byteOffset"]
+    begin = glb.place_of(glb.json["skins"][0]["inverseBindMatrices"])
     struct.pack_into("<f", glb.blob, begin + 64 + 4 * 7, 0.5)  # of the second joint
 
 
@@ -256,7 +229,7 @@ def test_doubtful_matrices_are_named(core, main, tmp_path, capsys, change, words
 
 
 @pytest.mark.parametrize("name", ["POSITION", "WEIGHTS_0", "indices", "inverseBindMatrices"])
-def test_elements_without_data_are_bounded(core, refused, tmp_path, name):
+def test_elements_without_data_are_bounded(core, tmp_path, name):
     """A small file must not ask for gigabytes."""
     glb = plain()
     part = glb.json["meshes"][0]["primitives"][0]
@@ -265,7 +238,7 @@ def test_elements_without_data_are_bounded(core, refused, tmp_path, name):
     del accessor["bufferView"]
     accessor["count"] = len(glb.blob) + 1
     words = f"has {len(glb.blob) + 1:,} elements without data, but the file has only"
-    with pytest.raises(refused, match=words):
+    with pytest.raises(Refused, match=words):
         core("gltf.character").load_characters(glb.write(tmp_path / "in.glb"))
 
 
@@ -332,14 +305,8 @@ def test_joints_of_one_name_are_numbered(core):
     nodes = core("gltf.nodes").Nodes(document)
     found = armature.find_armatures(document, nodes, armature.read_skins(document))
     assert [name for each in found for name in each.skeleton.names][:1] == ["a"]
-    assert armature.unique_names(names) == [
-        "a",
-        "a.001",
-        "a.001.001",
-        "a.002",
-        "b",
-        "a.001.002",
-    ]
+    numbered = ["a", "a.001", "a.001.001", "a.002", "b", "a.001.002"]
+    assert armature.unique_names(names) == numbered
 
 
 def test_vertices_that_are_not_drawn_count_as_vertices(core, tmp_path):

@@ -9,7 +9,7 @@ from gltf_files import (
     TRIANGLES,
     VERTICES,
     Glb,
-    Weigher,
+    bound_at,
     moves,
     of_several_parts,
     plain,
@@ -19,11 +19,6 @@ from gltf_files import (
 N = len(VERTICES)
 HEIGHTS = VERTICES[TRIANGLES, 2].mean(1) / VERTICES[:, 2].max()
 LOWER, UPPER = TRIANGLES[HEIGHTS < 0.5], TRIANGLES[HEIGHTS >= 0.5]
-
-
-@pytest.fixture
-def weigh(core, tmp_path):
-    return Weigher(core, tmp_path)
 
 
 def assert_closed(parts, seam_points):
@@ -51,26 +46,18 @@ def test_seams_stay_closed(weigh):
 def test_a_seam_of_texture_coordinates_stays_closed(weigh):
     """The same positions twice in one primitive, as at every seam of textures or normals."""
     glb = Glb()
-    joints = glb.joints()
     places = np.vstack([VERTICES, VERTICES])
-    corners = np.vstack([LOWER, UPPER + N])
-    used, corners = np.unique(corners, return_inverse=True)
-    attributes = {"POSITION": glb.add(places[used], "<f4", "VEC3")} | glb.old_weights(len(used))
-    indices = glb.add(corners.ravel(), "<u2", "SCALAR")
-    glb.node(mesh=glb.mesh({"attributes": attributes, "indices": indices}), skin=glb.skin(joints))
+    used, corners = np.unique(np.vstack([LOWER, UPPER + N]), return_inverse=True)
+    glb.bind(glb.part(glb.attributes(places[used]), corners), glb.joints())
     assert_closed([rows(weigh(glb))], 8)
 
 
 def test_primitives_that_share_their_vertices(weigh):
     """One array of vertices, and a list of triangles for each material."""
     glb = Glb()
-    joints = glb.joints()
-    attributes = {"POSITION": glb.add(VERTICES, "<f4", "VEC3")} | glb.old_weights(N)
-    parts = [
-        {"attributes": dict(attributes), "indices": glb.add(t.ravel(), "<u2", "SCALAR")}
-        for t in (LOWER, UPPER)
-    ]
-    glb.node(mesh=glb.mesh(*parts), skin=glb.skin(joints))
+    attributes = glb.attributes()
+    parts = [glb.part(dict(attributes), triangles) for triangles in (LOWER, UPPER)]
+    glb.node(mesh=glb.mesh(*parts), skin=glb.skin(glb.joints()))
     file = weigh(glb)
     assert moves(rows(file, 0, 0)[1]) and file.json == weigh.before.json
 
@@ -80,10 +67,7 @@ def test_skins_with_different_joints_of_one_skeleton(weigh):
     glb = Glb()
     joints = glb.joints()
     for some, which in ((LOWER, [0, 1, 2]), (UPPER, [4, 3])):
-        matrices = np.tile(np.eye(4), (len(which), 1, 1))
-        matrices[:, 3, :3] = -HEADS[which]
-        skin = glb.skin([joints[k] for k in which], matrices=matrices)
-        glb.node(mesh=glb.mesh(glb.primitive(some)), skin=skin)
+        glb.bind(glb.primitive(some), [joints[k] for k in which], bound_at(HEADS[which]))
     file = weigh(glb, unused=True)
     parts = []
     for number, which in ((0, [0, 1, 2]), (1, [4, 3])):
@@ -107,8 +91,7 @@ def test_nodes_that_share_a_mesh_share_its_weights(weigh):
 
 def test_two_characters_in_a_file(weigh):
     glb = plain()
-    joints = glb.joints()
-    glb.node(mesh=glb.mesh(glb.primitive(TRIANGLES)), skin=glb.skin(joints))
+    glb.bind(glb.primitive(TRIANGLES), glb.joints())
     file = weigh(glb)
     assert len(weigh.reports) == 2 and file.json["skins"] == weigh.before.json["skins"]
     assert moves(rows(file, 0)[1])
@@ -121,9 +104,7 @@ def test_a_skin_without_matrices(weigh):
     glb = Glb()
     first = glb.node(children=[1])
     glb.node(translation=[0, 0, 1])
-    attributes = {"POSITION": glb.add(VERTICES, "<f4", "VEC3")} | glb.old_weights(N)
-    part = {"attributes": attributes, "indices": glb.add(TRIANGLES.ravel(), "<u2", "SCALAR")}
-    glb.node(mesh=glb.mesh(part), skin=glb.skin([first, 1], matrices=False))
+    glb.bind(glb.part(glb.attributes()), [first, 1], matrices=False)
     _places, dense = rows(weigh(glb), width=2)
     assert abs(dense.sum(1) - 1).max() < 1e-6
 
@@ -133,15 +114,10 @@ def test_a_skeleton_in_another_unit(weigh, scale):
     """Exporters leave a node with this scale above the joints, and matrices that undo the scale."""
     glb = Glb()
     joints = glb.joints()
-    for number, node in enumerate(glb.json["nodes"]):
+    for node in glb.json["nodes"]:
         node["translation"] = (np.array(node["translation"]) / scale).tolist()
-        assert number < BONES
     glb.node(name="Armature", children=[joints[0]], scale=[scale] * 3)
-    matrices = np.tile(np.diag([1 / scale] * 3 + [1.0]), (BONES, 1, 1))
-    matrices[:, 3, :3] = -HEADS / scale
-    attributes = {"POSITION": glb.add(VERTICES, "<f4", "VEC3")} | glb.old_weights(N)
-    part = {"attributes": attributes, "indices": glb.add(TRIANGLES.ravel(), "<u2", "SCALAR")}
-    glb.node(mesh=glb.mesh(part), skin=glb.skin(joints, matrices=matrices))
+    glb.bind(glb.part(glb.attributes()), joints, bound_at(HEADS, scale))
     assert moves(rows(weigh(glb))[1])
 
 
@@ -174,10 +150,8 @@ def test_lines(core, weigh, mode, expected):
 
 def test_triangles_without_indices(weigh):
     glb = Glb()
-    joints = glb.joints()
-    soup = VERTICES[TRIANGLES.ravel()]
-    attributes = {"POSITION": glb.add(soup, "<f4", "VEC3")} | glb.old_weights(len(soup))
-    glb.node(mesh=glb.mesh({"attributes": attributes}), skin=glb.skin(joints))
+    attributes = glb.attributes(VERTICES[TRIANGLES.ravel()])
+    glb.bind({"attributes": attributes}, glb.joints())
     places, dense = rows(weigh(glb))
     assert moves(dense, places)
     assert_closed([(places, dense)], 8)
@@ -185,7 +159,6 @@ def test_triangles_without_indices(weigh):
 
 def test_vertices_that_nothing_draws_keep_their_weights(weigh):
     glb = Glb()
-    joints = glb.joints()
     places = np.vstack([VERTICES, [[9, 9, 9]]])
     old = np.tile([[0.25, 0.75, 0, 0]], (N + 1, 1))
     attributes = {
@@ -193,8 +166,7 @@ def test_vertices_that_nothing_draws_keep_their_weights(weigh):
         "JOINTS_0": glb.add(np.tile([[3, 1, 0, 0]], (N + 1, 1)), "u1", "VEC4"),
         "WEIGHTS_0": glb.add(old, "<f4", "VEC4"),
     }
-    part = {"attributes": attributes, "indices": glb.add(TRIANGLES.ravel(), "<u2", "SCALAR")}
-    glb.node(mesh=glb.mesh(part), skin=glb.skin(joints))
+    glb.bind(glb.part(attributes), glb.joints())
     dense = rows(weigh(glb))[1]
     assert moves(dense[:N]) and dense[N].tolist() == [0, 0.75, 0, 0.25, 0]
 
@@ -204,13 +176,9 @@ def test_control_joints_get_no_weight(weigh):
     glb = Glb()
     joints = glb.joints()
     target = glb.node(name="IK_target", translation=[4, 0, 1])
-    matrices = np.tile(np.eye(4), (BONES + 1, 1, 1))
-    matrices[:, 3, :3] = -np.vstack([HEADS, [[4, 0, 1]]])
-    attributes = {"POSITION": glb.add(VERTICES, "<f4", "VEC3")} | glb.old_weights(N)
-    part = {"attributes": attributes, "indices": glb.add(TRIANGLES.ravel(), "<u2", "SCALAR")}
     glb.node(name="Armature", children=[joints[0], target])
-    skin = glb.skin([*joints, target], matrices=matrices)
-    glb.node(mesh=glb.mesh(part), skin=skin)
+    matrices = bound_at(np.vstack([HEADS, [[4, 0, 1]]]))
+    glb.bind(glb.part(glb.attributes()), [*joints, target], matrices)
     dense = rows(weigh(glb), width=BONES + 1)[1]
     assert moves(dense[:, :BONES]) and dense[:, BONES].max() == 0
     assert "IK_target" in weigh.reports[0]["control_bones"]

@@ -13,14 +13,8 @@ UP = VERTICES[:, 2] > np.median(VERTICES[:, 2])
 
 
 @pytest.fixture
-def main(core):
-    return core("cli.main").main
-
-
-@pytest.fixture
-def weighted(main, tmp_path, monkeypatch):
+def weighted(main, tmp_path):
     """Called with a Glb; writes it and in.glb, which has weights of 3 influences."""
-    monkeypatch.chdir(tmp_path)
 
     def write(glb, *more):
         glb.write(tmp_path / "bare.glb")

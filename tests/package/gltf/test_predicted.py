@@ -5,16 +5,16 @@ import json
 
 import numpy as np
 import pytest
-from gltf_files import BONES, HEADS, TRIANGLES, VERTICES, Glb, moves, plain, rows
+from araplbs.model.sparse_weights import dense_of
+from gltf_files import BONES, HEADS, TRIANGLES, VERTICES, Glb, bare, moves, plain, rows
 from gltf_validity import File, faults
 from rig_files import NAMES, obj_text, predicted, rig_text, write_rig
 
 
 @pytest.fixture
-def main(core, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def main(main, tmp_path):
     write_rig(tmp_path / "mesh.obj", tmp_path / "rig.txt")
-    return core("cli.main").main
+    return main
 
 
 def report_of(main, *words):
@@ -60,21 +60,13 @@ def test_the_weights_that_it_starts_from(core, tmp_path, main):
     given.give_weights(character, numbers)
     (found,) = character.weights
     order = [NAMES.index(name) for name in character.skeleton.names]
-    assert np.allclose(as_dense(found), predicted()[numbers][:, order])
-
-
-def as_dense(found):
-    made = np.zeros((found.count, BONES))
-    made[found.vertices, found.bones] = found.weights
-    return made
+    assert np.allclose(dense_of(found, BONES), predicted()[numbers][:, order])
 
 
 def test_predicted_glb_for_another_mesh(main, tmp_path):
     """A network's result on a simpler mesh, whose surface provides the weights."""
     assert main(["weight", "mesh.obj", "-o", "predicted.glb", "--from", "rig.txt", "-q"]) == 0
-    bare = Glb()
-    bare.node(mesh=bare.mesh(bare.primitive(TRIANGLES[::-1], skinned=False)))
-    bare.write(tmp_path / "bare.glb")
+    bare(TRIANGLES[::-1]).write(tmp_path / "bare.glb")
     report = report_of(main, "bare.glb", "--from", "predicted.glb")
     assert report["options"]["start_from"] == "PRESENT" and faults("out.glb") == []
     before, after = dense("predicted.glb"), dense("out.glb")

@@ -5,7 +5,7 @@ import re
 import shlex
 
 import pytest
-from gltf_files import TRIANGLES, Glb, plain
+from gltf_files import bare, plain
 from gltf_validity import faults
 from paths import ROOT
 from rig_files import write_rig
@@ -15,14 +15,10 @@ BENCH = (ROOT / "docs/bench/predicted.md").read_text("utf-8")
 
 
 @pytest.fixture
-def main(core, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def main(main, tmp_path):
     plain().write(tmp_path / "rigged.glb")
     write_rig(tmp_path / "mesh.obj", tmp_path / "rig.txt")
-    bare = Glb()
-    bare.node(mesh=bare.mesh(bare.primitive(TRIANGLES, skinned=False)))
-    bare.write(tmp_path / "original.glb")
-    main = core("cli.main").main
+    bare().write(tmp_path / "original.glb")
     assert main(["weight", "mesh.obj", "-o", "predicted.glb", "--from", "rig.txt", "-q"]) == 0
     return main
 

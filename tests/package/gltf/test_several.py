@@ -8,17 +8,22 @@ import pytest
 import shapes
 from araplbs.character.mesh import Mesh
 from araplbs.gltf.character import welded
-from gltf_files import BONES, HEADS, TRIANGLES, VERTICES, Glb, moves, plain, rows
+from gltf_files import (
+    BONES,
+    HEADS,
+    TRIANGLES,
+    VERTICES,
+    Glb,
+    bare,
+    bound_at,
+    moves,
+    plain,
+    rows,
+)
 from gltf_validity import File, faults
 
 UP = VERTICES[:, 2] > np.median(VERTICES[:, 2])
 LOWER, UPPER = TRIANGLES[~UP[TRIANGLES].all(1)], TRIANGLES[UP[TRIANGLES].all(1)]
-
-
-@pytest.fixture
-def main(core, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    return core("cli.main").main
 
 
 def part(triangles, name="Tube", joints=BONES, **more):
@@ -95,9 +100,7 @@ def test_levels_of_detail(main, tmp_path, capsys):
     fewer joints."""
     plain(weights="<f4").write(tmp_path / "hero.glb")
     skins = {"lod1.glb": part(TRIANGLES), "lod3.glb": part(TRIANGLES, joints=4)}
-    bare = Glb()
-    bare.node(mesh=bare.mesh(bare.primitive(TRIANGLES, skinned=False)))
-    for name, glb in {**skins, "lod2.glb": bare}.items():
+    for name, glb in {**skins, "lod2.glb": bare()}.items():
         glb.write(tmp_path / name)
     words = ["--lod", "lod1.glb", "--lod", "lod2.glb", "--lod", "lod3.glb", "--json", "r.json"]
     limits = ["--lod-influences", "2", "--lod-influences", "1"]
@@ -115,11 +118,8 @@ def test_levels_of_detail(main, tmp_path, capsys):
         assert (dense.argmax(1) == own.argmax(1))[clear].all() and clear.any()
     assert moves(rows(File("out/lod1.glb"))[1])
     (entry,) = json.loads((tmp_path / "r.json").read_text())["files"]
-    assert [each["input"] for each in entry["characters"][0]["levels"]] == [
-        "lod1.glb",
-        "lod2.glb",
-        "lod3.glb",
-    ]
+    levels = [each["input"] for each in entry["characters"][0]["levels"]]
+    assert levels == ["lod1.glb", "lod2.glb", "lod3.glb"]
 
 
 @pytest.mark.parametrize(
@@ -144,11 +144,7 @@ def test_other_skeletons(main, tmp_path, capsys, spoil, sentence):
 def test_joints_elsewhere(main, tmp_path, capsys):
     part(LOWER).write(tmp_path / "a.glb")
     other = Glb()
-    nodes = other.joints()
-    matrices = np.tile(np.eye(4), (BONES, 1, 1))
-    matrices[:, 3, :3] = -(HEADS * 1.5)
-    skin = other.skin(nodes, matrices=matrices)
-    other.node(mesh=other.mesh(other.primitive(UPPER)), skin=skin)
+    other.bind(other.primitive(UPPER), other.joints(), bound_at(HEADS * 1.5))
     other.write(tmp_path / "b.glb")
     for words in (["--together", "a.glb", "b.glb"], ["a.glb", "--lod", "b.glb"]):
         assert main(["weight", *words, "-o", "out/"]) == 1
