@@ -8,7 +8,7 @@ import pickle
 
 import numpy as np
 import pytest
-from gltf_files import BONES, HEADS, PARENTS, TAILS, TRIANGLES, VERTICES, Glb, moves, plain
+from gltf_files import BONES, HEADS, PARENTS, TAILS, TRIANGLES, VERTICES, bare, moves, plain
 
 N = len(VERTICES)
 
@@ -227,9 +227,7 @@ def test_everything_public_is_explained(api, name):
 
 def test_a_skeleton_of_another_file(api, tmp_path):
     plain().write(tmp_path / "in.glb")
-    bare = Glb()
-    bare.node(mesh=bare.mesh(bare.primitive(TRIANGLES, skinned=False)))
-    bare.write(tmp_path / "body.glb")
+    bare().write(tmp_path / "body.glb")
     file = api("gltf").load_gltf(tmp_path / "body.glb", skeleton=tmp_path / "in.glb")
     (character,) = file.characters
     assert not len(character.weights.bones)

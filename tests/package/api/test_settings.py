@@ -106,14 +106,16 @@ def test_settings_are_read_only():
             table["default"] = 3
 
 
+def table_of(core, kind):
+    of_joints = kind == "JointSolver"
+    return (
+        core("features.joints.options").JointOptions if of_joints else core("model.options").Options
+    )
+
+
 def engine_options(core, kind):
     """(option, setting) of the options that are settings of this type."""
-    table = (
-        core("features.joints.options").JointOptions
-        if kind == "JointSolver"
-        else core("model.options").Options
-    )
-    for option in fields(table):
+    for option in fields(table_of(core, kind)):
         name = option.metadata.get("setting", option.name)
         is_of_weights = kind == "JointSolver" and option.name == "iterations"
         if name in araplbs.SETTINGS[kind] and not is_of_weights:
@@ -141,11 +143,7 @@ def test_options_are_settings(core, kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_all_that_is_marked_is_a_setting(core, kind):
-    table = (
-        core("features.joints.options").JointOptions
-        if kind == "JointSolver"
-        else core("model.options").Options
-    )
+    table = table_of(core, kind)
     marked = {f.name for f in fields(table) if kind in f.metadata.get("engine", ())}
     assert marked <= {option.name for option, _ in engine_options(core, kind)}
     assert table().engine_arguments(kind).keys() <= araplbs.SETTINGS[kind].keys()

@@ -96,15 +96,19 @@ def test_sums_are_exact_and_the_limit_is_obeyed():
         assert np.abs(np.add.reduceat(weights, start[:-1]) - 1).max() < 1e-14
 
 
+def columns_of(transforms):
+    """(n, bones, 3 poses) where each bone alone brings each vertex."""
+    points, bones = np.column_stack([V, np.ones(N)]), transforms.shape[1]
+    return np.einsum("pbrc,nc->nbpr", transforms, points).reshape(N, bones, -1)
+
+
 @pytest.mark.parametrize("noise", [0.02, 0.5])
 def test_weights_are_the_best_there_are(noise):
     """Without a limit, the weights are as good as the result of brute force over all sets of
     bones."""
     _, transforms, posed = problem(bones=5, most=5, noise=noise)
     result = araplbs.bake(V, posed, transforms, max_influences=0)
-    points = np.column_stack([V, np.ones(N)])
-    columns = np.einsum("pbrc,nc->nbpr", transforms, points).reshape(N, 5, -1)
-    target = posed.transpose(1, 0, 2).reshape(N, -1)
+    columns, target = columns_of(transforms), posed.transpose(1, 0, 2).reshape(N, -1)
     for i in range(0, N, 5):
         least = best_by_brute_force(columns[i], target[i], 5)
         assert result["vertex_error"][i] ** 2 * len(posed) <= least * (1 + 1e-6) + 1e-12
@@ -114,9 +118,7 @@ def test_weights_at_the_limit_are_near_the_best():
     """The choice of influences is a combinatorial problem; nearly all vertices get the best set."""
     _, transforms, posed = problem(bones=6, most=5, noise=0.1)
     result = araplbs.bake(V, posed, transforms, max_influences=2)
-    points = np.column_stack([V, np.ones(N)])
-    columns = np.einsum("pbrc,nc->nbpr", transforms, points).reshape(N, 6, -1)
-    target = posed.transpose(1, 0, 2).reshape(N, -1)
+    columns, target = columns_of(transforms), posed.transpose(1, 0, 2).reshape(N, -1)
     least = np.array([best_by_brute_force(columns[i], target[i], 2) for i in range(N)])
     found = result["vertex_error"] ** 2 * len(posed)
     assert (found >= least * (1 - 1e-6)).all()

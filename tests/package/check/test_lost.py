@@ -1,9 +1,18 @@
 """Finds bones that have lost the skin that they moved before."""
 
+import sys
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from paths import ROOT
+
+
+def judge(name):
+    """A module of the benchmark."""
+    sys.path.append(str(ROOT / "bench"))
+    return pytest.importorskip(name)
+
 
 HEADS = np.array([(0.0, 0, z) for z in range(4)])
 PARENTS = np.array([-1, 0, 1, 2])
@@ -22,12 +31,7 @@ def chain(core):
     angle = np.linspace(0, 2 * np.pi, 6, endpoint=False)
     ring = np.column_stack([np.cos(angle), np.sin(angle), 0 * angle])
     points = np.concatenate([ring + np.array((0, 0, z + 0.5)) for z in range(4)])
-    make = core("model.sparse_weights").make_sparse_weights
-
-    def rows(dense):
-        vertices, bones = np.nonzero(dense)
-        return make(len(dense), vertices, bones, dense[vertices, bones])
-
+    rows = core("model.sparse_weights").sparse_of
     return subject(core, points), rows, np.repeat(np.eye(4), 6, axis=0)
 
 
@@ -71,12 +75,7 @@ def test_as_the_judge_of_the_benchmark_has_it(core, chain):
     """The result is compared with bench/rig_response.py, which shares no code with the
     package."""
     lost, rng = core("features.check.lost").lost_bones, np.random.default_rng(3)
-    import sys
-
-    from paths import ROOT
-
-    sys.path.append(str(ROOT / "bench"))
-    rig_response = pytest.importorskip("rig_response")
+    rig_response = judge("rig_response")
     problem, rows, own = chain
     skeleton, points = problem.skeleton, problem.arguments["vertices"]
     for _ in range(20):
@@ -132,12 +131,7 @@ def test_a_body_is_no_limb(core, chain):
 
 def test_as_the_judge_of_the_benchmark_has_overreach(core, chain):
     """What is reported lies within the overreach of bench/yardstick.py."""
-    import sys
-
-    from paths import ROOT
-
-    sys.path.append(str(ROOT / "bench"))
-    yardstick = pytest.importorskip("yardstick")
+    yardstick = judge("yardstick")
     problem, rows, own, reaching = limbs(core, chain)
     areas = core("base.extent").vertex_areas(*problem.arguments.values())
     rng, told = np.random.default_rng(5), 0

@@ -106,9 +106,8 @@ def test_links_go_to_what_is_nearest(rng):
     assert one.report["links"] == other.report["links"] > 100
 
 
-def test_links_weigh_a_share_of_wires(rng):
-    """The energy of the solver includes them, as in docs/energy.md 1, with the share of links."""
-    mesh, bones = button_on_a_tube()[0], shapes.chain(2)
+def of_the_paper(mesh, bones, rng):
+    """(solver, its weights, its poses), with the energy of the paper."""
     weights = shapes.random_weights(rng, len(mesh[0]), 2)
     poses = araplbs.sample_poses(*bones, 3, **bones.more)
     solver = shapes.solver(
@@ -121,6 +120,13 @@ def test_links_weigh_a_share_of_wires(rng):
         precision="double",
         **reference.PAPER_ENERGY,
     )
+    return solver, weights, poses
+
+
+def test_links_weigh_a_share_of_wires(rng):
+    """The energy of the solver includes them, as in docs/energy.md 1, with the share of links."""
+    mesh, bones = button_on_a_tube()[0], shapes.chain(2)
+    solver, weights, poses = of_the_paper(mesh, bones, rng)
     links = solver._inside["wires"]
     _, a = reference.edge_weights(mesh[0], mesh[1], links=links)
     expected = reference.relative_energy(mesh[0], a, weights, poses)

@@ -9,7 +9,7 @@ from araplbs.features.joints.joints import JointRun, joint_report
 from araplbs.features.joints.misplaced import better_start, carried
 from araplbs.features.joints.moved_joints import only_heads_of
 from araplbs.features.joints.options import JointOptions
-from araplbs.model.sparse_weights import make_sparse_weights
+from araplbs.model.sparse_weights import make_sparse_weights, sparse_of
 from araplbs.skeleton.poses import Poses
 from test_worst_poses import bent, three_bones, tube
 
@@ -20,8 +20,7 @@ def soft(vertices, joints=(1, 2), width=0.25):
     """Weights of three bones along X that change smoothly around these joints."""
     first, second = (np.clip((vertices[:, 0] - joint) / width / 2 + 0.5, 0, 1) for joint in joints)
     dense = np.stack([1 - first, first * (1 - second), first * second], axis=1)
-    at, bone = np.nonzero(dense)
-    return make_sparse_weights(len(vertices), at, bone.astype(np.int32), dense[at, bone])
+    return sparse_of(dense)
 
 
 def with_joint_at(x):

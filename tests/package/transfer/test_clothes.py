@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import reference
 import shapes
+from test_parts import of_the_paper
 
 sys.path.append(str(Path(__file__).resolve().parents[3] / "bench"))
 from layers import Layers
@@ -136,18 +137,7 @@ def test_a_garment_far_off_or_turned_inside_out_is_not_tied():
 def test_layers_weigh_a_share_of_wires(rng):
     """The share is that of docs/energy.md 1. Other links have a smaller share."""
     mesh = shapes.join(BODY, sleeve(12, 9, 0.21), shapes.box((0.04, 0.1, 0.1), (0.24, 0, 1.7)))
-    weights = shapes.random_weights(rng, len(mesh[0]), 2)
-    poses = araplbs.sample_poses(*BONES, 3, **BONES.more)
-    solver = shapes.solver(
-        mesh,
-        BONES,
-        poses=poses,
-        pose_count=0,
-        weights=weights,
-        start_from_weights=True,
-        precision="double",
-        **reference.PAPER_ENERGY,
-    )
+    solver, weights, poses = of_the_paper(mesh, BONES, rng)
     links, layers = solver._inside["wires"], solver.report["layer_links"]
     assert 0 < layers < len(links)
     _, a = reference.edge_weights(mesh[0], mesh[1], links=links[:-layers], layers=links[-layers:])

@@ -198,11 +198,14 @@ def test_what_was_below_stays_below():
         np.testing.assert_array_equal(found, plain)
 
 
+def two_balls(rows, columns, apart):
+    ball = shapes.sphere(rows, columns, 1.0)
+    return shapes.join(ball, (ball[0] + [apart, 0, 0], ball[1]))
+
+
 def test_between_parts_that_pass_through_each_other():
     """There is no position above both. The vertex stays where it was, and is counted."""
-    body, faces = shapes.sphere(9, 12, 1.0)
-    there = body + np.array([3, 0, 0])
-    two = np.concatenate([body, there]), np.concatenate([faces, faces + len(body)])
+    two = two_balls(9, 12, 3)
     moved = two[0] - [1.5, 0, 0] * (two[0][:, :1] > 1.5)
     sleeve = shell(0.01, 9, 12)
     [plain], *_ = transfer(moved[None], sleeve, two, keep_above=False)
@@ -315,9 +318,7 @@ def test_settings_of_weights_are_not_taken():
 def test_vertices_leave_a_fold():
     """Two balls that come to overlap slightly, and vertices that were on one of them. The upward
     direction of either leads into the other, but there is a way out of the fold."""
-    body, faces = shapes.sphere(25, 36, 1.0)
-    there = body + np.array([2.4, 0, 0])
-    two = np.concatenate([body, there]), np.concatenate([faces, faces + len(body)])
+    two = two_balls(25, 36, 2.4)
     moved = two[0] - [0.48, 0, 0] * (two[0][:, :1] > 1.2)
     sleeve = shell(0.01, 49, 72)
     [plain], *_ = transfer(moved[None], sleeve, two, keep_above=False)

@@ -5,7 +5,7 @@ import json
 import araplbs
 import numpy as np
 import pytest
-from gltf_files import TRIANGLES, VERTICES, Glb
+from gltf_files import VERTICES, Glb
 from gltf_validity import File, new_faults
 
 HEIGHT = VERTICES[:, 2].max()
@@ -61,10 +61,7 @@ def arms(turns=(), scale=1.0):
     glb.node(name="Armature", children=[spine], scale=[scale] * 3)
     into = np.diag([1 / scale] * 3 + [1.0])
     matrices = [each @ into for each in matrices]
-    attributes = {"POSITION": glb.add(ARMS, "<f4", "VEC3")}
-    attributes |= glb.old_weights(len(ARMS), weights="<f4")
-    part = {"attributes": attributes, "indices": glb.add(TRIANGLES.ravel(), "<u2", "SCALAR")}
-    glb.node(mesh=glb.mesh(part), skin=glb.skin(joints, matrices=matrices))
+    glb.bind(glb.part(glb.attributes(ARMS, weights="<f4")), joints, matrices)
     names = [node.get("name") for node in glb.json["nodes"]]
     samplers, channels = [], []
     for name, keys in turns:
@@ -82,14 +79,9 @@ def arms(turns=(), scale=1.0):
     return glb
 
 
-def weigh(core, *more):
-    return core("cli.main").main(["weight", "in.glb", "-o", "out.glb", *more])
-
-
 @pytest.fixture
-def here(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+def weigh(main):
+    return lambda *more: main(["weight", "in.glb", "-o", "out.glb", *more])
 
 
 def keys_of(file, name):
@@ -103,7 +95,7 @@ def keys_of(file, name):
 
 
 @pytest.mark.parametrize("scale", [1.0, 0.01])
-def test_the_keys_take_half_of_the_twist(core, here, scale):
+def test_the_keys_take_half_of_the_twist(weigh, tmp_path, scale):
     rng = np.random.default_rng(0)
     axes = {limb: np.subtract(PLACES[k + 1], PLACES[k]) for k, limb in ((1, "arm"), (2, "fore"))}
     arm, hand, halves = [], [], []
@@ -115,8 +107,8 @@ def test_the_keys_take_half_of_the_twist(core, here, scale):
             found.append(turn if found is arm else times(turn, TURNED))
             halves.append(quaternion(axis, share * twist))
     glb = arms([("upper_arm.L", arm), ("hand.L", hand)], scale)
-    glb.write(here / "in.glb")
-    assert weigh(core, *(f"--twist-bones={kind}" for kind in ("upper-arms", "forearms"))) == 0
+    glb.write(tmp_path / "in.glb")
+    assert weigh(*(f"--twist-bones={kind}" for kind in ("upper-arms", "forearms"))) == 0
     assert [f for f in new_faults("in.glb", "out.glb") if not f.endswith("not used")] == []
     file = File("out.glb")
     for number, name in enumerate(("upper_arm_twist.L", "forearm_twist.L")):
@@ -128,13 +120,13 @@ def test_the_keys_take_half_of_the_twist(core, here, scale):
         assert ((turns[1:] * turns[:-1]).sum(1) >= 0).all()
 
 
-def test_the_weights_are_shared(core, here):
-    arms().write(here / "in.glb")
-    assert weigh(core, "--json", "r.json", "--twist-bones", "gain", "--max-influences", "8") == 0
-    (report,) = json.loads((here / "r.json").read_text())["files"][0]["characters"]
+def test_the_weights_are_shared(weigh, tmp_path):
+    arms().write(tmp_path / "in.glb")
+    assert weigh("--json", "r.json", "--twist-bones", "gain", "--max-influences", "8") == 0
+    (report,) = json.loads((tmp_path / "r.json").read_text())["files"][0]["characters"]
     assert set(report["twist_bones"]) <= set(ADDED)
     with_bones = araplbs.load_gltf("out.glb").characters[0]
-    assert weigh(core, "--max-influences", "8") == 0
+    assert weigh("--max-influences", "8") == 0
     plain = araplbs.load_gltf("out.glb").characters[0]
     names = with_bones.skeleton.names
     now, was = with_bones.weights.toarray(), plain.weights.toarray()
@@ -156,8 +148,8 @@ def test_the_weights_are_shared(core, here):
         assert rest.parents[bone] == limb
 
 
-def test_the_function(core, here, tmp_path):
-    arms().write(here / "in.glb")
+def test_the_function(main, tmp_path):
+    arms().write(tmp_path / "in.glb")
     file = araplbs.load_gltf("in.glb")
     (character,) = file.characters
     with pytest.raises(ValueError, match=r"kinds is \['legs'\]: must be some of gain, upper-arms"):
@@ -175,12 +167,12 @@ def test_the_function(core, here, tmp_path):
         again.add_twist_bones()
 
 
-def test_refusals_of_the_command(core, here, capsys):
-    arms().write(here / "in.glb")
+def test_refusals_of_the_command(weigh, tmp_path, capsys):
+    arms().write(tmp_path / "in.glb")
     for more in (["--keep-bones", "spine"], ["--lod", "in.glb"]):
-        assert weigh(core, "--twist-bones", "gain", *more) == 2
+        assert weigh("--twist-bones", "gain", *more) == 2
         assert "--twist-bones cannot be used with" in capsys.readouterr().err
-    assert weigh(core, "--twist-bones", "thighs") == 0
+    assert weigh("--twist-bones", "thighs") == 0
     assert "no twist bones added: The skeleton has no limbs" in capsys.readouterr().out
 
 
