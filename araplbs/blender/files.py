@@ -7,9 +7,12 @@ anything fails or the process ends, the input and any older output stay unchange
 from __future__ import annotations
 
 import argparse
+import os
+import re
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,19 +22,19 @@ from ..base.printed import complain, say
 from ..base.refusal import Refused
 from ..base.stop import Stop, Stopped
 from ..cli.batch import tasks
+from ..cli.batch.pool import Progress, run_jobs
 from ..cli.batch.reports import merge_and_warn, write_report
 from ..cli.batch.tasks import Plan
 from ..cli.errors import FAILED, WRONG, WrongArguments
+from ..cli.files import all_outputs, expanded, plan_of
 from ..disk.files import remove_leftovers
-from ..disk.outputs import RESULTS, Outputs, json_text, write_json
-from ..farm import commands as farm
-from ..farm.inputs import inputs_of
-from ..farm.outputs import all_outputs, plan_outputs
+from ..disk.outputs import BLEND, RESULTS, Outputs, json_text, write_json
 from .arguments import COMMAND, read_arguments
 from .command import Command
 from .standard_output import StandardOutput
 
 SCHEMA = 1  # of the output of --json: docs/manual/agents.md
+BLEND_NAME = re.compile(r".*\.blend\d*", re.IGNORECASE | re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -118,15 +121,44 @@ def _begin(
         command = command.choose(command, arguments)
     plan: Plan = [(path, None) for path in arguments.input]
     if command.saves:
-        plan = plan_outputs(arguments.input, arguments.output, arguments.in_place)
+        plan = _plan(arguments.input, arguments.output, arguments.in_place)
     elif len(plan) > 1 and command.also_writes:
         raise WrongArguments(f"one file at a time, not {len(plan)}")
     with StandardOutput(arguments) as output:
-        plan = farm.left_to_do(plan, arguments)
-        outputs = all_outputs(plan, arguments)
+        left = tasks.left_to_do(plan, arguments)
+        if len(left) < len(plan):
+            say(f"{len(plan) - len(left)} of {len(plan)} files were already done")
+        outputs = all_outputs(left, arguments, command.has_pictures, lambda _path: BLEND)
+        if command.also_writes:
+            outputs.add_all(command.also_writes(arguments, ()))
         if arguments.plan:
-            return tasks.print_plan(plan, arguments)
-        return _do_files(_Work(command, plan, arguments, stop, outputs), blender, results, output)
+            return tasks.print_plan(left, arguments)
+        return _do_files(_Work(command, left, arguments, stop, outputs), blender, results, output)
+
+
+def inputs_of(patterns: Sequence[str]) -> list[Path]:
+    """The files for these names and patterns, without duplicates. Raises WrongArguments for a
+    pattern that matches nothing, and if none of the names is a file. If only some files are
+    missing, these fail later, and the others are processed."""
+    names = expanded(patterns)
+    if not any(os.path.exists(name) and not os.path.isdir(name) for name in names):
+        reasons = (
+            f"{name}: {'a folder, not a .blend file' if os.path.isdir(name) else 'no such file'}"
+            for name in names
+        )
+        raise WrongArguments("; ".join(reasons))
+    return list(dict.fromkeys(map(Path, names)))
+
+
+def _plan(inputs: Sequence[Path], output: str | None, in_place: bool) -> Plan:
+    """Returns [(input, output)]. The output of a single file may have the file's own name, even if
+    it is not that of a .blend file. Raises WrongArguments."""
+
+    def is_file(name: str) -> bool:
+        own = len(inputs) == 1 and Path(name).name == inputs[0].name
+        return own or bool(BLEND_NAME.fullmatch(Path(name).name))
+
+    return plan_of(inputs, output, in_place, is_file, ".blend")
 
 
 def _print_any_name() -> None:
@@ -143,7 +175,8 @@ def _do_files(
     for folder in outputs.folders():
         remove_leftovers(folder)
     if arguments.jobs:
-        results += farm.run_jobs(plan, arguments, blender.again(), _fail, work.stop)
+        shown = partial(Progress, jobs=arguments.jobs)
+        results += run_jobs(plan, arguments, blender.again(), work.stop, shown)
     else:
         _do_here(work, blender, results)
     failures = sum("error" in result for result in results)

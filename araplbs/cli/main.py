@@ -40,7 +40,7 @@ from .batch.tasks import (
 from .batch.tasks import check as check_batch
 from .command import Command, Done, Job, add_pictures, reports_of
 from .errors import DONE, FAILED, WRONG, WrongArguments
-from .files import inputs_of, outputs_of, refuse_outputs
+from .files import all_outputs, inputs_of, outputs_of
 from .options import add_options, offered, read_options
 from .parser import Parser
 from .processors import add_jobs, add_threads
@@ -129,8 +129,8 @@ def _plan(command: Command, arguments: argparse.Namespace) -> Plan:
         inputs += levels
     plan: Plan = [(path, None) for path in inputs]
     if command.saves:
-        plan = list(outputs_of(inputs, arguments.output, arguments.in_place))
-    refuse_outputs(plan, arguments, command.draws)
+        plan = outputs_of(inputs, arguments.output, arguments.in_place)
+    all_outputs(plan, arguments, command.draws)
     return plan
 
 
@@ -176,9 +176,7 @@ def read_command(argv: list[str]) -> tuple[Command, argparse.Namespace, Any]:
     parser = make_parser(command)
     arguments = parser.parse_args(argv[1:])
     arguments.command, arguments.parser, arguments.program = command.name, parser, "araplbs"
-    check_batch(arguments)
-    if arguments.report and not command.page and not report_folder(arguments):
-        raise WrongArguments(f"--report {arguments.report}: must be a folder for this command")
+    check_batch(arguments, command.page)
     if command.check:
         command.check(arguments)
     defaults = command.defaults(arguments) if command.defaults else {}

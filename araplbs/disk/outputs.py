@@ -148,8 +148,8 @@ class Outputs:
         if key in self._taken:
             raise Refused(f"the {what} {path} would replace {self._taken[key]}")
         others = self._inputs.get(key, [])
-        if source is not None and _same_name(source, path):
-            others = [other for other in others if not _same_name(other, path)]
+        if source is not None and same_name(source, path):
+            others = [other for other in others if not same_name(other, path)]
         if others:
             raise Refused(f"the {what} {path} would replace the input {others[0]}")
         self._taken[key] = f"the {what} {path}"
@@ -178,7 +178,7 @@ class Outputs:
         }
 
 
-def _same_name(one: str | Path, other: str | Path) -> bool:
+def same_name(one: str | Path, other: str | Path) -> bool:
     return os.path.normcase(placed(one)) == os.path.normcase(placed(other))
 
 

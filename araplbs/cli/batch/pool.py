@@ -3,17 +3,24 @@ start first, and a task starts only if there is enough memory for it."""
 
 from __future__ import annotations
 
+import argparse
 import os
 import queue
 import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
+from ...base.printed import complain
+from ...base.refusal import Refused
 from ...base.stop import Stop
+from ...disk.files import placed
+from ..processors import threads_of_job
 from .process import Died, Withdrawn, WorkerProcess, result_of
-from .tasks import Task
+from .reports import write_report
+from .tasks import Plan, Task, make_task, reason_of, report_folder
 
 Finished = Callable[[Task, dict[str, Any]], None]
 ATTEMPTS = 2  # a file that ends two processes is not retried
@@ -133,11 +140,58 @@ class Pool:
             except Exception as error:  # run() waits for every task
                 result = {"error": f"{type(error).__name__}: {error}", "died": True}
             if result is not None:
-                names = {"input": task["input"], "output": task["output"]}
-                self.done.put((task, result | names))
+                self.done.put((task, result))
             self._give_back(again)
         if process:
             process.leave()
+
+
+def run_jobs(
+    plan: Plan,
+    arguments: argparse.Namespace,
+    command: Sequence[str],
+    stop: Stop,
+    arrived: Callable[[Sequence[Task]], Finished],
+    name: str = "Blender",
+    place: Callable[[str | Path], Any] = placed,
+) -> list[dict[str, Any]]:
+    """Runs --jobs, writes the reports of files that no process could finish, and returns the
+    results in the order of the plan. arrived: returns, for the tasks, the function that is called
+    with each result. command, name: see WorkerProcess. place: see make_task()."""
+    jobs = arguments.jobs or 1
+    threads = threads_of_job(arguments.threads, jobs)
+    of_job = argparse.Namespace(**vars(arguments) | {"threads": threads})
+    results: dict[int, dict[str, Any]] = {}
+    tasks: list[Task] = []
+
+    def add(number: int, result: dict[str, Any], unreported: bool) -> None:
+        source, target = plan[number]
+        names = {"input": str(place(source))}
+        if target is not None:
+            names["output"] = str(place(target))
+        results[number] = result = names | result
+        if "error" not in result:
+            return
+        complain(f"araplbs: {result['input']}: {result['error']}")
+        if unreported and report_folder(arguments):
+            try:
+                write_report(arguments, result)
+            except (Refused, OSError) as error:
+                complain(f"araplbs: {result['input']}: its report: {error}")
+
+    def finished(task: Task, result: dict[str, Any]) -> None:
+        add(task["number"], result, result.pop("died", False))
+        on_result(task, result)
+
+    for number, (source, target) in enumerate(plan):
+        try:
+            tasks.append(make_task(source, target, of_job, place) | {"number": number})
+        except (Refused, OSError) as error:
+            add(number, {"error": reason_of(error)}, True)
+    on_result = arrived(tasks)
+    if tasks:
+        Pool(command, jobs, free_memory(), name).run(tasks, finished, stop)
+    return [results[number] for number in range(len(plan))]
 
 
 class Progress:

@@ -64,6 +64,7 @@ READ_FILES = {
     "predicted rig": "predicted",
     "selection": "only_selected",
     "parts": "parts",
+    "baseline": "baseline",  # or a folder
 }
 WRITES_FILE = "keep"
 
@@ -110,8 +111,9 @@ def add_plan(group: argparse._ActionsContainer) -> None:
     )
 
 
-def check(arguments: argparse.Namespace) -> None:
-    """Raises WrongArguments for incompatible arguments."""
+def check(arguments: argparse.Namespace, has_page: bool = False) -> None:
+    """Raises WrongArguments for incompatible arguments. has_page: whether --report can be a
+    page."""
     check_processors(arguments)
     timeout = getattr(arguments, "timeout", None)
     if timeout is not None and not 0 <= timeout < math.inf:
@@ -121,6 +123,8 @@ def check(arguments: argparse.Namespace) -> None:
             "--resume needs --report FOLDER, because the reports show what was done"
         )
     folder = report_folder(arguments)
+    if arguments.report and not folder and not has_page:
+        raise WrongArguments(f"--report {arguments.report}: must be a folder for this command")
     if folder and Path(folder).exists() and not Path(folder).is_dir():
         raise WrongArguments(f"--report {arguments.report}: not a folder")
 
@@ -236,7 +240,7 @@ def named_files(arguments: argparse.Namespace) -> dict[str, str]:
     if arguments.command == WRITES_FILE:
         return {}
     named = {name: getattr(arguments, option, "") for name, option in READ_FILES.items()}
-    return {name: path for name, path in named.items() if path}
+    return {name: path for name, path in named.items() if path and not os.path.isdir(path)}
 
 
 def files_read(source: str | Path, arguments: argparse.Namespace) -> dict[str, str]:

@@ -41,7 +41,6 @@ def _check(arguments: argparse.Namespace) -> None:
     refuse_animation(arguments)
     if arguments.baseline is not None and not os.path.isdir(arguments.baseline):
         refuse_input(arguments.baseline, USD_SUFFIXES)
-        arguments.reads = [arguments.baseline]
 
 
 def _baseline(job: Job) -> list[tuple[Character, Checked]] | None:

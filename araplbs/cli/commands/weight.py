@@ -207,9 +207,6 @@ def _defaults(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def _check(arguments: argparse.Namespace) -> None:
-    arguments.reads = [
-        *(arguments.skeleton, arguments.predicted, arguments.parts, arguments.only_selected),
-    ]
     for name in ("parts", "save_parts"):
         if getattr(arguments, name) is not None and len(arguments.input) > 1:
             option = name.replace("_", "-")

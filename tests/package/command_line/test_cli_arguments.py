@@ -72,13 +72,16 @@ WRONG = [
     ([*WEIGHT, "--timeout", "nan"], "--timeout nan: must be 0 or more seconds"),
     ([*WEIGHT, "--timeout", "inf"], "--timeout inf: must be 0 or more seconds"),
     (["repair", "in.glb", "-o", "out.glb", "--report", "a.html"], "must be a folder for this"),
-    (["weight", "in.glb", "-o", "other.glb", "--skeleton", "other.glb"], "would replace the input"),
+    (
+        ["weight", "in.glb", "-o", "other.glb", "--skeleton", "other.glb"],
+        "would replace the skeleton",
+    ),
     (["check"], "required: FILE"),
     (["check", "in.glb", "-o", "out.glb"], "unrecognized arguments"),
     (["check", "in.glb", "--fail-on", "sometimes"], "invalid choice: 'sometimes'"),
     (["check", "in.glb", "--firmness", "3"], "unrecognized arguments"),
     (["check", "in.glb", "--baseline", "missing.glb"], "missing.glb: no such file"),
-    (["check", "in.glb", "--baseline", "other.glb", "--json", "other.glb"], "replace the input"),
+    (["check", "in.glb", "--baseline", "other.glb", "--json", "other.glb"], "replace the baseline"),
 ]
 
 

@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-ROOMS = [("cli.files", ".glb"), ("farm.inputs", ".blend")]
+ROOMS = [("cli.files", ".glb"), ("blender.files", ".blend")]
 posix = pytest.mark.skipif(os.name == "nt", reason="Windows needs a privilege for links")
 
 
