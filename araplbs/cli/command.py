@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +21,7 @@ from ..gltf.file.container import (
     save_document,
 )
 from ..usd.stage import UsdDocument, is_usd
+from .errors import DONE
 from .files import picture_path
 
 if TYPE_CHECKING:
@@ -43,6 +44,8 @@ class Job:
     used: list[str] = field(default_factory=list)  # separate files of the documents
     others: list[Job] = field(default_factory=list)  # further files, processed with this one
     sheets: list[Any] = field(default_factory=list)  # pixels of a picture of each character
+    reports: list[dict[str, Any]] = field(default_factory=list)  # of each character
+    code: int = DONE  # the exit code that the command requests
 
     def read(self, path: Path | None = None) -> Any:
         """Reads the input, or another file for it. Raises Refused if an output would replace a file
@@ -79,6 +82,12 @@ class Job:
                 self.say(f"  {character.name}: warning: {line}")
         return found
 
+    def add(self, character: Character, report: dict[str, Any], lines: Iterable[str]) -> None:
+        """Adds the report of a character, and prints lines about it."""
+        self.reports.append(report)
+        for line in lines:
+            self.say(f"  {character.name}: {line}")
+
     @property
     def draws(self) -> bool:
         """Whether pictures of the characters are asked for."""
@@ -110,6 +119,21 @@ class Job:
             save_document(document, self.target)
         plain = " without compression" if document.decompressed else ""
         self.say(f"{self.source}: saved {self.target}{plain}")
+
+
+def on_each_character(
+    change: Callable[[Job, Character], tuple[dict[str, Any], list[str]]],
+) -> Callable[[Job], None]:
+    """The work of a command that changes each character of a file. change: returns its report, and
+    lines to print."""
+
+    def work(job: Job) -> None:
+        document = job.read()
+        for character in job.characters(document):
+            job.add(character, *change(job, character))
+        job.save(document)
+
+    return work
 
 
 def reports_of(arguments: argparse.Namespace) -> list[str]:
@@ -148,15 +172,6 @@ def png_of(sheets: Sequence[Any]) -> bytes:
 
 
 @dataclass
-class Outcome:
-    """The result for one file. characters: one report per character; code: the requested exit
-    code."""
-
-    characters: list[dict[str, Any]] = field(default_factory=list)
-    code: int = 0
-
-
-@dataclass
 class Done:
     """A finished file with its report entry, exit code, pictures and the files that it uses."""
 
@@ -168,15 +183,14 @@ class Done:
 
 @dataclass(frozen=True)
 class Command:
-    """work: processes a Job and returns its Outcome. add: adds further arguments. check: validates
+    """work: processes a Job and adds its reports. add: adds further arguments. check: validates
     the arguments before anything is read."""
 
     name: str
-    help: str
     description: str
     examples: str
     table: type[OptionTable]
-    work: Callable[[Job], Outcome]
+    work: Callable[[Job], None]
     saves: bool = True
     also_reads: tuple[str, ...] = ()  # extensions of inputs that are not glTF files
     without: frozenset[str] = frozenset()

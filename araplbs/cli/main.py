@@ -337,17 +337,17 @@ def do_file(command: Command, job: Job) -> Done:
         if not job.source.exists():
             raise Refused("no such file")
         known = {"contents": contents_read(job.source, job.arguments)} if folder else {}
-        outcome = command.work(job)
+        command.work(job)
         if job.others:
             done.result["with"] = [
                 {"input": str(each.source), "output": str(each.target)} for each in job.others
             ]
-        done.result |= known | {"characters": outcome.characters, "warnings": job.warnings}
-        done.code = outcome.code
+        done.result |= known | {"characters": job.reports, "warnings": job.warnings}
+        done.code = job.code
         add_pictures(job, done)
         if folder and done.pictures:
             place = job.target or job.source
-            write_pictures(folder, place, outcome.characters, done.pictures)
+            write_pictures(folder, place, job.reports, done.pictures)
     except (Stopped, KeyboardInterrupt):
         raise
     except Exception as error:

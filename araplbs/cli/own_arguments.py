@@ -73,25 +73,19 @@ def add_methods(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_sources_and_targets(parser: argparse.ArgumentParser, what: str = "a mesh") -> None:
-    """Adds the arguments of a command that transfers weights from some meshes to others."""
-    for name, text in (
-        ("source", f"{what} that provides the weights; repeatable"),
-        ("target", f"{what} that receives the weights; repeatable"),
-    ):
-        parser.add_argument(f"--{name}", action="append", required=True, metavar="NAME", help=text)
-
-
-def add_source_and_targets(parser: argparse.ArgumentParser, has: str) -> None:
-    """Adds the arguments of a command that transfers data from one mesh to others. has: the kind of
-    data."""
-    parser.add_argument(
-        "--source", metavar="NAME", required=True, help=f"mesh that provides the {has}"
-    )
-    parser.add_argument(
-        "--target",
-        metavar="NAME",
-        action="append",
-        required=True,
-        help="mesh that receives them; repeatable",
-    )
+def add_sources_and_targets(
+    parser: argparse.ArgumentParser,
+    what: str = "a mesh",
+    data: str = "weights",
+    several: bool = True,
+) -> None:
+    """Adds the arguments of a command that transfers this data from some meshes to others. several:
+    whether there can be more than one source."""
+    for name, verb, repeats in (("source", "provides", several), ("target", "receives", True)):
+        parser.add_argument(
+            f"--{name}",
+            action="append" if repeats else "store",
+            required=True,
+            metavar="NAME",
+            help=f"{what} that {verb} the {data}{'; repeatable' if repeats else ''}",
+        )

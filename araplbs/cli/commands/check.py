@@ -14,7 +14,7 @@ from ...gltf.character import Character
 from ...gltf.check import Checked, check_character
 from ...model.options import Options
 from ...usd.stage import SUFFIXES as USD_SUFFIXES
-from ..command import Command, Job, Outcome
+from ..command import Command, Job
 from ..files import refuse_input
 from ..own_arguments import add_fail_on, code_of_findings
 from .weight import refuse_animation
@@ -81,25 +81,23 @@ def _compare(
     mark_new(report, None, ())
 
 
-def _work(job: Job) -> Outcome:
-    outcome, baseline = Outcome(), _baseline(job)
+def _work(job: Job) -> None:
+    baseline = _baseline(job)
     for character in job.characters(job.read()):
         found = check_character(character, job.options, job.arguments.threads, job.progress)
         report = found.as_dict(character)
         if baseline is not None:
-            names = [each["armature"] for each in outcome.characters]
+            names = [each["armature"] for each in job.reports]
             _compare(report, found, baseline, names.count(report["armature"]))
-        outcome.characters.append(report)
+        job.reports.append(report)
         new = f"; new: {in_words(report['health_new'])}" if "health_new" in report else ""
         job.say(f"{job.source}: {character.name}: {check_summary(report)}{new}")
         job.draw(character, job.options)
-    outcome.code = code_of_findings(job.arguments, outcome.characters)
-    return outcome
+    job.code = code_of_findings(job.arguments, job.reports)
 
 
 COMMAND = Command(
     "check",
-    "report problems with the weights of a file",
     "Prints findings about the weights of each file, worst first, and changes no file.",
     """examples:
   araplbs check out.glb

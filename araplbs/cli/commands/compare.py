@@ -15,7 +15,7 @@ from ...features.compare.options import CompareOptions
 from ...features.compare.page import page
 from ...gltf.changes import compare_character
 from ...usd.stage import SUFFIXES as USD_SUFFIXES
-from ..command import Command, Job, Outcome
+from ..command import Command, Job
 from ..errors import WrongArguments
 from ..own_arguments import add_methods
 
@@ -44,7 +44,7 @@ def _check(arguments: argparse.Namespace) -> None:
         raise WrongArguments(str(error)) from None
 
 
-def _work(job: Job) -> Outcome:
+def _work(job: Job) -> None:
     made: list[tuple[str, str, dict[str, Any]]] = []
     arguments = job.arguments
     for character in job.characters(job.read()):
@@ -53,7 +53,7 @@ def _work(job: Job) -> Outcome:
         )
         about = f"{job.source.name}: {', '.join(found.case.problem.names)}"
         content = found.as_dict()
-        job.say(f"  {character.name}: {compare_summary(content)}")
+        job.add(character, content, [compare_summary(content)])
         if job.draws:
             from ...gltf.picture import comparison_sheet
 
@@ -64,12 +64,10 @@ def _work(job: Job) -> Outcome:
     else:
         index = write_comparisons(Path(arguments.output), made)
     job.say(f"{job.source}: saved {index}")
-    return Outcome([content for _name, _page, content in made])
 
 
 COMMAND = Command(
     "compare",
-    "create a page that compares the weights of several methods",
     "Weights the characters of a file with several methods and judges the results in poses for "
     "which none was optimized. The file itself is not changed.",
     """examples:

@@ -7,8 +7,9 @@ from typing import Any
 
 from ...features.reduce_bones.reduce_bones import ReduceBonesOptions, reduce_bones_summary
 from ...gltf.changes import reduce_character
+from ...gltf.character import Character
 from ...reports.report import names_in_line
-from ..command import Command, Job, Outcome
+from ..command import Command, Job, on_each_character
 from ..errors import WrongArguments
 from .weight import refuse_animation
 
@@ -19,40 +20,30 @@ def _check(arguments: argparse.Namespace) -> None:
         raise WrongArguments("--remove is selected: must be count or ends for these files")
 
 
-def _lines(report: dict[str, Any]) -> list[str]:
+def _change(job: Job, character: Character) -> tuple[dict[str, Any], list[str]]:
+    fewer, report = reduce_character(
+        character, job.options, job.options.posing(), job.arguments.threads, job.progress
+    )
+    if fewer is None:
+        return report, [f"{report['unchanged']}: unchanged"]
     names = names_in_line([f"'{name}'" for name in report["removed"]])
     skins = names_in_line([f"{count}" for count in report["skin_joints"]])
-    return [
+    return report, [
         f"these joints now move nothing: {names}",
         f"joints in the skin, without unused ones: {skins}",
         reduce_bones_summary(report),
     ]
 
 
-def _work(job: Job) -> Outcome:
-    document, outcome = job.read(), Outcome()
-    for character in job.characters(document):
-        fewer, report = reduce_character(
-            character, job.options, job.options.posing(), job.arguments.threads, job.progress
-        )
-        lines = [f"{report['unchanged']}: unchanged"] if fewer is None else _lines(report)
-        for line in lines:
-            job.say(f"  {character.name}: {line}")
-        outcome.characters.append(report)
-    job.save(document)
-    return outcome
-
-
 COMMAND = Command(
     "reduce-bones",
-    "compute weights for fewer joints",
     "Removes the weights of the joints that a character needs least, and solves the weights of the "
     "other joints again. Joints that no vertex uses leave the skin, but their nodes stay.",
     """examples:
   araplbs reduce-bones in.glb -o out.glb --bones 30
   araplbs reduce-bones in.glb -o out.glb --remove ends""",
     ReduceBonesOptions,
-    _work,
+    on_each_character(_change),
     check=_check,
     page=False,
 )

@@ -2,32 +2,28 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ...features.repair.report import repair_notes, repair_summary
 from ...gltf.changes import repair_character
+from ...gltf.character import Character
 from ...model.options import Options
 from ...usd.stage import SUFFIXES as USD_SUFFIXES
-from ..command import Command, Job, Outcome
+from ..command import Command, Job, on_each_character
 from ..own_arguments import add_kinds, kinds_of
 from .weight import WITHOUT, refuse_animation
 
 
-def _work(job: Job) -> Outcome:
-    document, outcome = job.read(), Outcome()
-    for character in job.characters(document):
-        done, report = repair_character(
-            character, job.options, kinds_of(job.arguments), job.arguments.threads, job.progress
-        )
-        for line in [*repair_notes(report), repair_summary(report)]:
-            job.say(f"  {character.name}: {line}")
-        outcome.characters.append(report)
-        job.draw(character, job.options, done.weights)
-    job.save(document)
-    return outcome
+def _change(job: Job, character: Character) -> tuple[dict[str, Any], list[str]]:
+    done, report = repair_character(
+        character, job.options, kinds_of(job.arguments), job.arguments.threads, job.progress
+    )
+    job.draw(character, job.options, done.weights)
+    return report, [*repair_notes(report), repair_summary(report)]
 
 
 COMMAND = Command(
     "repair",
-    "repair problems with the weights of a file",
     "Solves the weights again where `check` finds a problem. All other weights stay the same, "
     "to the last bit.",
     """examples:
@@ -35,7 +31,7 @@ COMMAND = Command(
   araplbs repair in.glb -o out.glb --kind speckle --kind bleeding
   araplbs repair in.glb -o out.glb --picture out.png""",
     Options,
-    _work,
+    on_each_character(_change),
     also_reads=USD_SUFFIXES,
     without=WITHOUT | {"start_from"},
     add=add_kinds,

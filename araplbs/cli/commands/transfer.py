@@ -11,11 +11,11 @@ from ...gltf.changes import transfer_in_character
 from ...gltf.character import Character
 from ...model.options import Options
 from ...usd.stage import SUFFIXES as USD_SUFFIXES
-from ..command import Command, Job, Outcome
+from ..command import Command, Job
 from ..own_arguments import add_sources_and_targets
 
 
-def _work(job: Job) -> Outcome:
+def _work(job: Job) -> None:
     arguments, document = job.arguments, job.read()
     character = _with_mesh(job.characters(document), arguments.source[0])
     rows, report = transfer_in_character(
@@ -28,12 +28,10 @@ def _work(job: Job) -> Outcome:
     )
     report |= {"vertices": sum(each["vertices"] for each in report["objects"])}
     report["warnings"] = transfer_warnings(report)
-    for line in report["warnings"]:
-        job.say(f"  {character.name}: warning: {line}")
-    job.say(f"  {character.name}: {transfer_summary(report)}")
+    warnings = [f"warning: {line}" for line in report["warnings"]]
+    job.add(character, report, [*warnings, transfer_summary(report)])
     job.draw(character, Options(), rows)
     job.save(document)
-    return Outcome([report])
 
 
 def _with_mesh(characters: list[Character], name: str) -> Character:
@@ -45,7 +43,6 @@ def _with_mesh(characters: list[Character], name: str) -> Character:
 
 COMMAND = Command(
     "transfer",
-    "give clothes and other meshes the weights of the mesh beneath",
     "Gives target meshes the weights of source meshes with the same skeleton: for example, "
     "clothes get the weights of the body, or a simplified mesh those of the original.",
     """examples:

@@ -3,7 +3,7 @@
 from functools import partial
 from operator import attrgetter
 
-from araplbs.cli.own_arguments import add_source_and_targets
+from araplbs.cli.own_arguments import add_sources_and_targets
 from araplbs.features.copy_weights import CopyOptions, copies_summary
 from bpy.types import Operator
 
@@ -49,5 +49,5 @@ COMMAND = Command(
     copies_summary,
     find=partial(find_one_source_in_file, make=make_copy_targets),
     subject=attrgetter("source"),
-    own=partial(add_source_and_targets, has="weights"),
+    own=partial(add_sources_and_targets, several=False),
 )

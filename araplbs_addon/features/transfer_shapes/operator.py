@@ -3,7 +3,7 @@
 from functools import partial
 from operator import attrgetter
 
-from araplbs.cli.own_arguments import add_source_and_targets
+from araplbs.cli.own_arguments import add_sources_and_targets
 from araplbs.features.transfer_shapes import ShapeOptions, shapes_summary
 from bpy.types import Operator
 
@@ -66,5 +66,5 @@ COMMAND = Command(
     shapes_summary,
     find=partial(find_one_source_in_file, make=make_shape_targets),
     subject=attrgetter("source"),
-    own=partial(add_source_and_targets, has="shape keys"),
+    own=partial(add_sources_and_targets, data="shape keys", several=False),
 )

@@ -133,6 +133,7 @@ def test_command(main, capsys):
         ("[" * 100000, "is not a list of parts as JSON"),
         ('{"parts": [3]}', "must be a list of objects"),
         ('{"parts": [{"object": "Hat", "vertex": 0, "bone": "a"}]}', "there is no mesh 'Hat'"),
+        ('{"parts": [{"object": [1], "vertex": 0, "bone": "a"}]}', "there is no mesh [1]"),
         ('{"parts": [{"object": "Suit", "vertex": 0, "bone": "a"}]}', "the bone 'a', which does"),
     ],
 )
