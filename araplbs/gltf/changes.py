@@ -104,7 +104,7 @@ def transfer_in_character(
     """Returns (the weights of all meshes, report). The targets take the weights of the sources, and
     the weights are stored in the document. Sources and targets are given by mesh or node names.
     Raises Refused."""
-    start, names = time.perf_counter(), [character.names_of(each) for each in character.skinned]
+    start, names = time.perf_counter(), [each.names for each in character.skinned]
     wanted: list[list[int]] = []
     for asked in (sources, targets):
         wanted.append([k for k, own in enumerate(names) if own & set(asked)])

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ..base.arrays import Bools, Floats
+from ..base.arrays import Bools, Floats, Integers
 from ..base.extent import sides_of
 from ..base.refusal import Refused
 from ..character.mesh import Mesh
@@ -37,9 +37,11 @@ NO_SKIN = (
 
 class LoadedCharacter:
     """The part of a character that is the same in all file formats. skinned: for each mesh, an
-    object with its `mesh`."""
+    object with its `mesh`, the `names` under which it is known, and its `materials`, as pairs of a
+    name and the vertices with it."""
 
     skinned: list[Any]
+    doubts: Sequence[str] = ()  # sentences for the user about joints without valid bind matrices
 
     @property
     def meshes(self) -> list[Mesh]:
@@ -83,8 +85,7 @@ class Character(LoadedCharacter):
         return poses_of(self.nodes, self.armature, self.clips, most)
 
     @property
-    def doubts(self) -> list[str]:
-        """Sentences for the user about joints without valid bind matrices."""
+    def doubts(self) -> list[str]:  # type: ignore[override]
         return [str(doubt) for skin in self.armature.skins for doubt in skin.doubts]
 
     def facts(self, skeleton: Skeleton) -> BoneFacts:
@@ -103,29 +104,30 @@ class Character(LoadedCharacter):
         write_weights()."""
         write_weights(self.document, self.armature, self.skinned, rows, component, changed)
 
-    def parts_of(self, materials: Sequence[str], named: Sequence[str]) -> list[list[Any]]:
-        """Returns [[vertices of a rigid part]] for each mesh: everything in a mesh or node with one
-        of the names `named`, or with one of these materials. Raises Refused for an unknown name."""
-        known = [str(m.get("name", "")) for m in self.document.items("materials")]
-        numbers = {k for k, name in enumerate(known) if name in materials}
-        missing = sorted(set(materials) - set(known))
-        names = [self.names_of(each) for each in self.skinned]
-        missing += sorted(set(named) - set().union(*names))
-        if missing:
-            raise Refused(f"has no material or mesh '{missing[0]}'")
-        found: list[list[Any]] = []
-        for each, own in zip(self.skinned, names, strict=True):
-            if own & set(named):
-                found.append([np.arange(len(each.mesh.vertices))])
-                continue
-            parts = [np.flatnonzero(each.material == number) for number in sorted(numbers)]
-            found.append([part for part in parts if len(part)])
-        return found
 
-    def names_of(self, skinned: SkinnedMesh) -> set[str]:
-        mesh = self.document.item("meshes", skinned.number)
-        own = self.nodes.names[skinned.node], str(mesh.get("name", ""))
-        return {*own, skinned.mesh.name} - {""}
+def rigid_parts(
+    characters: Sequence[LoadedCharacter],
+    materials: Sequence[str],
+    names: Sequence[str],
+    lacks: str = "has no",
+) -> list[list[list[Integers]]]:
+    """Returns [[[vertices of a rigid part]]], for each mesh of each character: everything in a mesh
+    or node with one of these names, or with one of these materials. Raises Refused for a name that
+    occurs nowhere, with the words `lacks`."""
+    meshes = [mesh for character in characters for mesh in character.skinned]
+    missing = sorted(set(materials) - {name for mesh in meshes for name, _own in mesh.materials})
+    missing += sorted(set(names).difference(*(mesh.names for mesh in meshes)))
+    if missing:
+        raise Refused(f"{lacks} material or mesh '{missing[0]}'")
+    return [
+        [
+            [np.arange(len(mesh.mesh.vertices))]
+            if mesh.names & set(names)
+            else [own for name, own in mesh.materials if name in materials and len(own)]
+            for mesh in character.skinned
+        ]
+        for character in characters
+    ]
 
 
 def load_characters(path: str | Path) -> list[Character]:

@@ -44,7 +44,8 @@ class SkinnedMesh:
     skin: Skin
     primitives: list[Primitive]
     mesh: Mesh
-    material: np.ndarray  # (n,) material of each vertex, -1 without one
+    names: set[str]  # of the mesh and its node, in the file and in Blender
+    materials: list[tuple[str, np.ndarray]]  # with the vertices of each
     shared_by: list[int] = field(default_factory=list)  # other skins that the mesh is bound to
 
 
@@ -83,7 +84,7 @@ def read_meshes(document: Document, nodes: Nodes, armature: Armature) -> list[Sk
             before.shared_by.append(skin.number)
     names = unique_names(each.mesh.name for each in found.values())
     return [
-        replace(each, mesh=replace(each.mesh, name=name))
+        replace(each, mesh=replace(each.mesh, name=name), names=each.names | {name})
         for each, name in zip(found.values(), names, strict=True)
     ]
 
@@ -133,7 +134,14 @@ def _read_mesh(
         matrix=np.eye(4),
         weights=weights,
     )
-    return SkinnedMesh(number, node, skin, primitives, mesh, np.concatenate(materials))
+    names = {nodes.names[node], str(item.get("name", ""))} - {""}
+    material, known = np.concatenate(materials), document.items("materials")
+    named = [
+        (str(known[k].get("name", "")), np.flatnonzero(material == k))
+        for k in np.unique(material).tolist()
+        if 0 <= k < len(known)
+    ]
+    return SkinnedMesh(number, node, skin, primitives, mesh, names, named)
 
 
 def _shape(

@@ -3,7 +3,6 @@ levels of detail, which take the weights of the first level. Bones correspond by
 
 from __future__ import annotations
 
-import itertools
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -20,7 +19,7 @@ from ..features.transfer.transfer import transfer, transfer_report
 from ..model.edits import Pairs
 from ..model.sparse_weights import SparseWeights
 from .character import Character, welded
-from .meshes import SkinnedMesh, summed
+from .meshes import summed
 
 SAME_JOINT = 0.01  # share of the size of the skeleton; joints of one character coincide within it
 
@@ -35,35 +34,6 @@ class Joined(Character):
     members: list[Character]
     bones: list[Integers]
 
-    def _parts(self) -> list[tuple[Character, slice]]:
-        """Each member with the place of its meshes."""
-        ends = np.cumsum([0] + [len(each.skinned) for each in self.members]).tolist()
-        places = [slice(*each) for each in itertools.pairwise(ends)]
-        return list(zip(self.members, places, strict=True))
-
-    def names_of(self, skinned: SkinnedMesh) -> set[str]:
-        number = next(k for k, each in enumerate(self.skinned) if each is skinned)
-        for member, place in self._parts():
-            if place.start <= number < place.stop:
-                return member.names_of(skinned)
-        raise AssertionError
-
-    def parts_of(self, materials: Sequence[str], named: Sequence[str]) -> list[list[Any]]:
-        found: list[list[Any]] = []
-        known: set[str] = set()
-        for member in self.members:
-            own = {str(m.get("name", "")) for m in member.document.items("materials")}
-            meshes = set().union(*map(member.names_of, member.skinned))
-            known |= (own & set(materials)) | (meshes & set(named))
-            found += member.parts_of(
-                [each for each in materials if each in own],
-                [each for each in named if each in meshes],
-            )
-        missing = sorted({*materials, *named} - known)
-        if missing:
-            raise Refused(f"no file has a material or mesh '{missing[0]}'")
-        return found
-
     def write(
         self,
         rows: Sequence[SparseWeights],
@@ -71,9 +41,12 @@ class Joined(Character):
         changed: Sequence[Bools] | None = None,
     ) -> None:
         """Stores the weights of each member in its own document."""
-        for (member, place), bones in zip(self._parts(), self.bones, strict=True):
+        begin = 0
+        for member, bones in zip(self.members, self.bones, strict=True):
+            place = slice(begin, begin + len(member.skinned))
             own = [to_bones(each, bones, self.skeleton.parents) for each in rows[place]]
             member.write(own, component, None if changed is None else changed[place])
+            begin = place.stop
 
 
 def joined(members: Sequence[Character]) -> Joined:

@@ -42,9 +42,7 @@ def weigh_character(
     with_choices(). The document is not changed (see Character.write())."""
     meshes, skeleton = character.meshes, character.skeleton
     if not part.whole:
-        meshes, skeleton = part.locked(
-            meshes, skeleton, [character.names_of(each) for each in character.skinned]
-        )
+        meshes, skeleton = part.locked(meshes, skeleton, [m.names for m in character.skinned])
     if rigid:
         meshes = [
             replace(mesh, edits=replace(mesh.edits, rigid=list(parts)))

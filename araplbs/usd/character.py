@@ -38,7 +38,11 @@ class UsdMesh:
     joints: list[int]
     stored: tuple[Integers, Floats]
     mesh: Mesh
-    materials: dict[str, np.ndarray]  # the vertices of each material
+    materials: list[tuple[str, np.ndarray]]  # with the vertices of each
+
+    @property
+    def names(self) -> set[str]:
+        return {self.mesh.name}
 
 
 @dataclass
@@ -52,10 +56,6 @@ class UsdCharacter(LoadedCharacter):
     order: list[str]  # the paths of the joints in the Skeleton
     axes: np.ndarray  # (4, 4) from the file to the space of the skeleton
     animation: Any  # UsdSkelSkeletonQuery
-
-    @property
-    def doubts(self) -> list[str]:
-        return []
 
     def facts(self, skeleton: Skeleton) -> BoneFacts:
         """The file contains only names and parents of bones."""
@@ -73,24 +73,6 @@ class UsdCharacter(LoadedCharacter):
         if not np.isfinite(transforms).all():
             raise Refused("has non-finite poses in its animation")
         return Poses(transforms[:, :, :3], np.zeros((len(transforms), 0, 3, 4)))
-
-    def parts_of(self, materials: Sequence[str], named: Sequence[str]) -> list[list[Any]]:
-        """Returns [[vertices of a rigid part]] for each mesh: a mesh with one of the names `named`,
-        or everything with one of these materials. Raises Refused for an unknown name."""
-        known = {name for each in self.skinned for name in each.materials}
-        missing = sorted(set(materials) - known)
-        missing += sorted(set(named).difference(*map(self.names_of, self.skinned)))
-        if missing:
-            raise Refused(f"has no material or mesh '{missing[0]}'")
-        return [
-            [np.arange(len(each.mesh.vertices))]
-            if each.mesh.name in named
-            else [each.materials[name] for name in materials if name in each.materials]
-            for each in self.skinned
-        ]
-
-    def names_of(self, skinned: UsdMesh) -> set[str]:
-        return {skinned.mesh.name}
 
     def write(
         self,
@@ -265,7 +247,7 @@ def _present(which: Integers, weights: Floats, joints: list[int], path: Any) -> 
     return make_sparse_weights(count, key // most, key % most, sums)
 
 
-def _materials(prim: Any, corners: Integers, sizes: Integers) -> dict[str, Integers]:
+def _materials(prim: Any, corners: Integers, sizes: Integers) -> list[tuple[str, Integers]]:
     """The vertices of each material: of the whole mesh, or of a subset of its faces."""
     from pxr import UsdShade
 
@@ -287,7 +269,7 @@ def _materials(prim: Any, corners: Integers, sizes: Integers) -> dict[str, Integ
             own.append(corners[ends[f] - sizes[f] : ends[f]])
         name = material.GetPrim().GetName()
         found[name] = np.union1d(found.get(name, np.zeros(0, np.int64)), np.concatenate(own))
-    return found
+    return list(found.items())
 
 
 def _write(

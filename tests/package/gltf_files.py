@@ -236,7 +236,7 @@ class Weigher:
         self.before, self.reports = File(source), []
         document = container.read_document(source)
         for each in character.characters_of(document):
-            parts = each.parts_of(*rigid)
+            [parts] = character.rigid_parts([each], *rigid)
             found, report = work.weigh_character(each, table, parts, threads=1)
             each.write(found.rows, component)
             self.reports.append(report)

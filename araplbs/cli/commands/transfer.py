@@ -36,7 +36,7 @@ def _work(job: Job) -> None:
 
 def _with_mesh(characters: list[Character], name: str) -> Character:
     for character in characters:
-        if any(name in character.names_of(each) for each in character.skinned):
+        if any(name in mesh.names for mesh in character.skinned):
             return character
     raise Refused(f"has no skinned mesh '{name}'")
 

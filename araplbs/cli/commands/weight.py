@@ -231,13 +231,19 @@ def refuse_animation(arguments: argparse.Namespace) -> None:
 
 
 def _work(job: Job) -> None:
+    from ...gltf.character import rigid_parts  # loads NumPy
+
     arguments = job.arguments
     document, characters = _read(job)
     joined = _join(job, characters) if arguments.together else None
     characters = [joined] if joined else characters
+    lacks = "no file has a" if joined else "has no"
+    rigid = rigid_parts(characters, arguments.rigid_material, arguments.rigid_mesh, lacks)
     choices = _choices_of(job, characters)
-    pairs = zip(characters, choices, strict=True)
-    weighted = [(character, _weigh(job, character, own)) for character, own in pairs]
+    weighted = [
+        (character, _weigh(job, character, parts, own))
+        for character, parts, own in zip(characters, rigid, choices, strict=True)
+    ]
     levels = [] if joined else _carry(job, document, weighted)
     job.save(document)
     others = [member.document for member in joined.members[1:]] if joined else levels
@@ -286,7 +292,9 @@ def _choices_of(job: Job, characters: list[Character]) -> list[list[dict[str, An
     return [[choice for choice in choices if choice["object"] in names] for names in owned]
 
 
-def _weigh(job: Job, character: Character, choices: list[dict[str, Any]]) -> list[SparseWeights]:
+def _weigh(
+    job: Job, character: Character, rigid: list[Any], choices: list[Any]
+) -> list[SparseWeights]:
     """Weights a character, stores the weights in its document, and adds its report. Returns its
     final weights."""
     from ...character.part import Part
@@ -296,7 +304,6 @@ def _weigh(job: Job, character: Character, choices: list[dict[str, Any]]) -> lis
 
     arguments = job.arguments
     part = Part(arguments.only_bones, arguments.keep_bones, arguments.keep_mesh, arguments.selected)
-    rigid = character.parts_of(arguments.rigid_material, arguments.rigid_mesh)
     found, report = weigh_character(
         *(character, job.options, rigid, arguments.threads, job.progress, True),
         part=part,

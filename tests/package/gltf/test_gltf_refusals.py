@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from araplbs.base.refusal import Refused
 from fuzzing_files import spoil
-from gltf_files import HEADS, TRIANGLES, VERTICES, Glb, of_several_parts, plain
+from gltf_files import BONES, HEADS, TRIANGLES, VERTICES, Glb, of_several_parts, plain
 from gltf_validity import File, faults
 
 N = len(VERTICES)
@@ -287,6 +287,18 @@ def test_other_files_are_not_replaced(core, tmp_path):
 def test_rigid_parts_that_are_nowhere(weigh, names):
     with pytest.raises(Refused, match="has no material or mesh"):
         weigh(plain(), rigid=names)
+
+
+def test_a_rigid_mesh_of_one_of_two_characters(core):
+    """The other character needs no mesh of this name."""
+    glb, character = Glb(), core("gltf.character")
+    for name in ("Ogre", "Imp"):
+        joints = glb.joints([f"{name} {k}" for k in range(BONES)])
+        glb.node(name=name, mesh=glb.mesh(glb.primitive(TRIANGLES)), skin=glb.skin(joints))
+    glb.json["buffers"][0]["byteLength"] = len(glb.blob)
+    document = core("gltf.file.container").Document("two.glb", glb.json, True, [glb.blob])
+    [[ogre], [imp]] = character.rigid_parts(character.characters_of(document), [], ["Imp"])
+    assert ogre == [] and [len(part) for part in imp] == [len(VERTICES)]
 
 
 def test_chunks_after_the_second_stay(core, tmp_path):

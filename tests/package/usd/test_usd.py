@@ -244,7 +244,7 @@ def test_a_material_of_no_faces_is_no_part(tmp_path):
     source = write_character(tmp_path / "in.usda")
     edited(source, lambda stage: add_part(stage, []))
     [character] = usd_characters(UsdDocument(source))
-    assert [len(vertices) for vertices in character.skinned[0].materials.values()] == [0]
+    assert [len(vertices) for _name, vertices in character.skinned[0].materials] == [0]
 
 
 def test_open_documents_of_one_file_share_no_edits(tmp_path):
