@@ -70,12 +70,9 @@ class Rows(SparseWeights):
         most = int(np.diff(self.start).max(initial=0))
         if most > width:
             raise ValueError(f"width is {width}: a vertex has {most} influences")
-        vertices = self.vertices
-        order = np.lexsort((-self.weights, vertices))
-        slot = np.arange(len(order)) - self.start[vertices[order]]
         bones, weights = np.zeros((self.count, width), np.int32), np.zeros((self.count, width))
-        bones[vertices[order], slot] = self.bones[order]
-        weights[vertices[order], slot] = self.weights[order]
+        slots = self.vertices, self.ranks()
+        bones[slots], weights[slots] = self.bones, self.weights
         return bones, weights
 
 

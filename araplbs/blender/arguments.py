@@ -14,7 +14,6 @@ from ..cli.batch import tasks
 from ..cli.errors import WrongArguments
 from ..cli.options import add_options, preset_given, read_options
 from ..cli.parser import Parser
-from ..cli.processors import add_threads
 from ..farm import commands as farm
 from .command import Command
 
@@ -111,37 +110,20 @@ def _add_command(parsers: Any, command: Command, prog: str) -> None:
         description=textwrap.fill(command.description, WIDTH),
         epilog="\n".join(["examples:", *examples, "", EXIT_CODES]),
     )
-    parser.set_defaults(apart=None, does=command, parser=parser, in_place=False)
-    if command.also_writes and not command.saves:  # one page for each character of a file
+    one_by_one = bool(command.also_writes) and not command.saves  # a page for each character
+    tasks.add_shared(parser, command.saves, has_json=not one_by_one)
+    parser.set_defaults(apart=None, does=command, parser=parser)
+    if one_by_one:
         parser.add_argument("input", nargs=1, metavar="IN.blend", help="the file to read")
         parser.add_argument(
             "--output", "-o", required=True, type=Path, metavar="FOLDER", help="folder of the page"
         )
-        parser.set_defaults(json=None)
     else:
         parser.add_argument(
             "input", nargs="+", metavar="IN.blend", help="files to read; patterns such as *.blend"
         )
-        parser.add_argument(
-            "--json",
-            metavar="REPORT.json|-",
-            help="write a machine-readable report; -: to standard output, without other lines",
-        )
-    add_threads(parser)
-    parser.add_argument("--quiet", "-q", action="store_true", help="print only errors")
     if command.saves:
-        parser.add_argument(
-            "--output",
-            "-o",
-            metavar="OUT.blend|FOLDER",
-            help="file to write, or a folder for files with the same names",
-        )
-        parser.add_argument(
-            "--in-place", action="store_true", help="replace the inputs instead of --output"
-        )
-        tasks.add_arguments(parser)
-    else:
-        parser.set_defaults(**tasks.NO_BATCH)
+        tasks.add_batch(parser)
     if command.name != "transfer":
         parser.add_argument("--armature", metavar="NAME", help="only this armature")
         parser.add_argument(

@@ -29,8 +29,8 @@ from ..disk.outputs import RESULTS, json_text, refuse_used, write_json
 from .batch.reports import merge, write_pictures, write_report
 from .batch.tasks import (
     Plan,
-    add_plan,
-    add_timeout,
+    add_batch,
+    add_shared,
     contents_read,
     done_before,
     left_to_do,
@@ -43,7 +43,6 @@ from .errors import DONE, FAILED, WRONG, WrongArguments
 from .files import all_outputs, inputs_of, outputs_of
 from .options import add_options, offered, read_options
 from .parser import Parser
-from .processors import add_jobs, add_threads
 
 # In the order of the help: (name, its purpose).
 COMMANDS = (
@@ -221,16 +220,7 @@ def make_parser(command: Command) -> Parser:
         epilog=command.examples,
     )
     parser.add_argument("input", nargs="+", metavar="FILE", help=".glb, .gltf or .vrm; patterns")
-    if command.saves:
-        parser.add_argument(
-            "--output", "-o", metavar="FILE|FOLDER", help="file to write, or a folder"
-        )
-        parser.add_argument(
-            "--in-place", action="store_true", help="replace the inputs instead of --output"
-        )
-    parser.add_argument(
-        "--json", metavar="FILE|-", help="write a machine-readable report; -: standard output"
-    )
+    add_shared(parser, command.saves)
     if command.draws:
         parser.add_argument(
             "--picture",
@@ -238,26 +228,10 @@ def make_parser(command: Command) -> Parser:
             help="draw the character in its worst poses and in named poses, with the stretch, the "
             "findings and the bones, before and after; for several inputs a folder",
         )
-    add_threads(parser)
     parser.add_argument(
         "--progress", action="store_true", help="print the progress to standard error"
     )
-    parser.set_defaults(report=None, in_place=False, resume=False, plan=False, merge=True)
-    group = parser.add_argument_group("many files")
-    add_jobs(group)
-    add_timeout(group)
-    if command.page or command.saves:
-        group.add_argument(
-            "--report",
-            metavar="PAGE.html|FOLDER" if command.page else "FOLDER",
-            help=(
-                "write a page with numbers and pictures; a folder: " if command.page else "write "
-            )
-            + "a report for each file, and a table and a page for all files",
-        )
-    if command.saves:
-        add_plan(group)
-    parser.add_argument("--quiet", "-q", action="store_true", help="print only errors")
+    add_batch(parser, command.saves, command.page)
     if command.add:
         command.add(parser)
     add_options(parser, offered(command.table, command.without, command.only))

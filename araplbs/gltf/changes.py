@@ -141,11 +141,7 @@ def quantize_character(character: Character, options: QuantizeOptions) -> dict[s
         limits = np.full(before.count, options.limit)
         after = quantize(before, STEPS[options.bits], limits, options.threshold)
         rows.append(after)
-        width = len(character.skeleton.names)
-        keys = np.concatenate([each.vertices * width + each.bones for each in (before, after)])
-        signed = np.concatenate([-before.weights, after.weights])
-        _keys, where = np.unique(keys, return_inverse=True)
-        off = np.abs(np.bincount(where.ravel(), signed))
+        _vertices, off = before.differences(after)
         written.append(
             {
                 "name": mesh.name,

@@ -40,7 +40,9 @@ def graft(document: Document, other: Document) -> None:
     for body in bodies:
         matrices = np.linalg.inv(world[order]) @ own.world(body)
         columns = matrices.swapaxes(1, 2).reshape(-1, 16)
-        number = add_accessor(document, new_accessor(document, columns, FLOAT, kind="MAT4"))
+        number = add_accessor(
+            document, new_accessor(document, columns, FLOAT, kind="MAT4", target=None)
+        )
         skins = document.json.setdefault("skins", [])
         skins.append(
             {

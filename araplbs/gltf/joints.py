@@ -126,8 +126,7 @@ def _move_curves(document: Document, moves: dict[int, Floats]) -> None:
                 values[1::3] += move
             else:
                 values += move
-            made = new_accessor(document, values, FLOAT, kind="VEC3")
-            document.json["bufferViews"][made["bufferView"]].pop("target", None)
+            made = new_accessor(document, values, FLOAT, kind="VEC3", target=None)
             sampler["output"] = add_accessor(document, made)
             samplers.append(sampler)
             channel["sampler"] = len(samplers) - 1

@@ -80,23 +80,17 @@ def read_meshes(document: Document, nodes: Nodes, armature: Armature) -> list[Sk
         if before is None:
             found[number] = _read_mesh(document, nodes, armature, node, skin)
         elif before.skin.number != skin.number:
-            _refuse_other_skin(armature, before, skin)
+            if before.skin.joints != skin.joints:  # it has only one set of weights
+                raise Refused(
+                    f"mesh '{before.mesh.name}' is used with skins {before.skin.number} and "
+                    f"{skin.number}, which have different joints: give each skin its own mesh"
+                )
             before.shared_by.append(skin.number)
     names = unique_names(each.mesh.name for each in found.values())
     return [
         replace(each, mesh=replace(each.mesh, name=name), names=each.names | {name})
         for each, name in zip(found.values(), names, strict=True)
     ]
-
-
-def _refuse_other_skin(armature: Armature, mesh: SkinnedMesh, skin: Skin) -> None:
-    """Refuses a mesh under two skins that interpret its weights differently, because it has only
-    one set of weights."""
-    if skin.joints != mesh.skin.joints:
-        raise Refused(
-            f"mesh '{mesh.mesh.name}' is used with skins {mesh.skin.number} and {skin.number}, "
-            "which have different joints: give each skin its own mesh"
-        )
 
 
 def _read_mesh(

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -73,14 +72,17 @@ class Nodes:
 
     def local(self, node: int) -> Floats:
         """The transform in the space of the parent, (4, 4)."""
-        return local_matrix(self.items[node], f"node {node}")
+        if "matrix" in self.items[node]:
+            return self._numbers(node, "matrix", np.eye(4).ravel()).reshape(4, 4).T
+        return composed(*self.place(node))
 
     def place(self, node: int) -> tuple[Floats, Floats, Floats]:
         """Returns (translation, rotation matrix, scale) in the space of the parent."""
-        item = self.items[node]
-        if "matrix" in item:
+        if "matrix" in self.items[node]:
             return decomposed(self.local(node))
-        return trs_of(item, f"node {node}")
+        translation = self._numbers(node, "translation", (0, 0, 0))
+        rotation = self._numbers(node, "rotation", (0, 0, 0, 1))
+        return translation, turn_of(rotation), self._numbers(node, "scale", (1, 1, 1))
 
     def world(self, node: int) -> Floats:
         """The transform in world space, (4, 4)."""
@@ -89,30 +91,15 @@ class Nodes:
             found = self.local(each) @ found
         return found
 
-
-def _numbers(item: dict[str, Any], name: str, default: Iterable[float], what: str) -> Floats:
-    default = list(default)
-    value = item.get(name, default)
-    try:
-        found = np.array(value, np.float64)
-    except (TypeError, ValueError):
-        found = np.zeros(0)
-    if found.shape != (len(default),) or not np.isfinite(found).all():
-        raise Refused(f"{what} has '{name}' {value!r}")
-    return found
-
-
-def trs_of(item: dict[str, Any], what: str) -> tuple[Floats, Floats, Floats]:
-    """Returns (translation, rotation matrix, scale) of a node."""
-    translation = _numbers(item, "translation", (0, 0, 0), what)
-    rotation = _numbers(item, "rotation", (0, 0, 0, 1), what)
-    return translation, turn_of(rotation), _numbers(item, "scale", (1, 1, 1), what)
-
-
-def local_matrix(item: dict[str, Any], what: str) -> Floats:
-    if "matrix" in item:
-        return _numbers(item, "matrix", np.eye(4).ravel(), what).reshape(4, 4).T
-    return composed(*trs_of(item, what))
+    def _numbers(self, node: int, name: str, default: Sequence[float] | Floats) -> Floats:
+        value = self.items[node].get(name, default)
+        try:
+            found = np.array(value, np.float64)
+        except (TypeError, ValueError):
+            found = np.zeros(0)
+        if found.shape != (len(default),) or not np.isfinite(found).all():
+            raise Refused(f"node {node} has '{name}' {value!r}")
+        return found
 
 
 def composed(translation: Array, turn: Array, scale: Array) -> Floats:

@@ -76,7 +76,9 @@ class RigText:
         to_joint = np.tile(np.eye(4), (len(self.names), 1, 1))
         to_joint[:, :3, 3] = -self.joints
         columns = to_joint.swapaxes(1, 2).reshape(-1, 16)
-        matrices = add_accessor(document, new_accessor(document, columns, FLOAT, kind="MAT4"))
+        matrices = add_accessor(
+            document, new_accessor(document, columns, FLOAT, kind="MAT4", target=None)
+        )
         joints = list(range(len(self.names)))
         head["skins"] = [{"name": "Armature", "joints": joints, "inverseBindMatrices": matrices}]
         return document

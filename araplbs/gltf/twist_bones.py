@@ -19,7 +19,7 @@ from ..measures.new_twist_bones import (
     missing_twist_bones,
     shared_weights,
 )
-from ..model.sparse_weights import SparseWeights, join_sparse_weights
+from ..model.sparse_weights import SparseWeights, join_sparse_weights, make_sparse_weights
 from ..skeleton.skeleton import of_weighted
 from ..skeleton.twist_bones import twist_about
 from .animations import FRAMES_PER_SECOND, read_curve
@@ -65,15 +65,11 @@ def add_twist_bones(
         each for each in characters_of(character.document) if made[0] in each.armature.bones
     )
     place = np.array([again.armature.places[node] for node in nodes])
-    found = [_renumbered(each, place) for each in found]
+    found = [
+        make_sparse_weights(each.count, each.vertices, place[each.bones], each.weights)
+        for each in found
+    ]
     return again, found, [bone.name for bone in bones]
-
-
-def _renumbered(rows: SparseWeights, place: Any) -> SparseWeights:
-    """The rows with other indices of bones, in ascending order again."""
-    bones = place[rows.bones].astype(np.int32)
-    order = np.lexsort((bones, rows.vertices))
-    return rows._replace(bones=bones[order], weights=rows.weights[order])
 
 
 def _add_joint(character: Character, bone: NewTwistBone) -> int:
@@ -149,24 +145,18 @@ def _add_keys(document: Document, source: int, node: int, twist: _Twist) -> None
                 times = np.unique(np.concatenate([times, frames]).astype(np.float32))
             turns = _continuous(twist.of(turn_of(curve.at(times.astype(np.float64)))))
             bounds = {"min": [float(times.min())], "max": [float(times.max())]}
+            begin = new_accessor(document, times[:, None], FLOAT, kind="SCALAR", target=None)
+            end = new_accessor(document, turns, FLOAT, target=None)
             samplers.append(
                 {
-                    "input": _add_values(document, times[:, None], "SCALAR") | bounds,
-                    "output": _add_values(document, turns, "VEC4"),
+                    "input": add_accessor(document, begin | bounds),
+                    "output": add_accessor(document, end),
                     "interpolation": "STEP" if curve.steps else "LINEAR",
                 }
             )
-            for name in ("input", "output"):
-                samplers[-1][name] = add_accessor(document, samplers[-1][name])
             channels.append(
                 {"sampler": len(samplers) - 1, "target": {"node": node, "path": "rotation"}}
             )
-
-
-def _add_values(document: Document, values: Any, kind: str) -> dict[str, Any]:
-    made = new_accessor(document, values, FLOAT, kind=kind)
-    document.json["bufferViews"][made["bufferView"]].pop("target", None)
-    return made
 
 
 def _continuous(turns: Floats) -> Floats:

@@ -116,7 +116,7 @@ def set_matrices(uses: Uses, number: int, to_joint: Floats) -> None:
             for bound in ("min", "max"):
                 accessor.pop(bound, None)
             return
-    matrices = new_accessor(document, columns, FLOAT, kind="MAT4")
+    matrices = new_accessor(document, columns, FLOAT, kind="MAT4", target=None)
     item["inverseBindMatrices"] = uses.add(matrices)
     uses.matrices.update({old: -1, item["inverseBindMatrices"]: 1})
 
@@ -187,14 +187,9 @@ def _padded(
 ) -> tuple[Integers, Floats, Bools]:
     """Returns (joints (n, width), weights (n, width), held (n, width)), the largest weights first,
     padded with joint 0."""
-    joints, weights = np.zeros((rows.count, width), np.int64), np.zeros((rows.count, width))
-    stays = np.zeros((rows.count, width), bool)
-    vertices = rows.vertices
-    order = np.lexsort((-rows.weights, vertices))
-    slot = np.arange(len(order)) - rows.start[vertices[order]]
-    joints[vertices[order], slot] = joint_of[rows.bones[order]]
-    weights[vertices[order], slot] = rows.weights[order]
-    stays[vertices[order], slot] = held[order]
+    shape, slots = (rows.count, width), (rows.vertices, rows.ranks())
+    joints, weights, stays = np.zeros(shape, np.int64), np.zeros(shape), np.zeros(shape, bool)
+    joints[slots], weights[slots], stays[slots] = joint_of[rows.bones], rows.weights, held
     return joints, weights, stays
 
 

@@ -54,6 +54,11 @@ class SparseWeights(NamedTuple):
         leads = self.weights == np.repeat(largest, np.diff(self.start)[weighted])
         return weighted, self.bones[np.maximum.reduceat(leads * np.arange(entries), begins)]
 
+    def ranks(self) -> Integers:
+        """The rank of each entry among those of its vertex, (entries,), the largest weight first.
+        Equal weights keep their order."""
+        return ranks(self.vertices, -self.weights)
+
     def cut_down(self, most: int, locked: Bools | None = None) -> SparseWeights:
         """Keeps the `most` largest weights of each vertex, 0 for all. Locked entries (bool) also
         stay. The other kept entries are scaled so that the vertex keeps its sum. Equal weights are

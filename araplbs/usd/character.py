@@ -20,7 +20,8 @@ from ..base.refusal import Refused
 from ..character.mesh import Mesh
 from ..gltf.armature import AXES, LEAST_LENGTH, bone_lengths
 from ..gltf.character import LoadedCharacter, welded
-from ..model.sparse_weights import SparseWeights, make_sparse_weights
+from ..gltf.meshes import summed
+from ..model.sparse_weights import SparseWeights
 from ..skeleton.bone_facts import BoneFacts
 from ..skeleton.poses import Poses
 from ..skeleton.skeleton import Skeleton
@@ -241,10 +242,7 @@ def _present(which: Integers, weights: Floats, joints: list[int], path: Any) -> 
     if len(which) and not 0 <= which.min() <= which.max() < len(joints):
         raise Refused(f"{path} has a joint index outside of its {len(joints)} joints")
     bones = np.array(joints, np.int64)[which]
-    most = max(joints, default=0) + 1
-    key, place = np.unique(vertices * most + bones, return_inverse=True)
-    sums: Any = np.bincount(place.ravel(), values, len(key))
-    return make_sparse_weights(count, key // most, key % most, sums)
+    return summed(count, vertices, bones, values, max(joints, default=0) + 1)
 
 
 def _materials(prim: Any, corners: Integers, sizes: Integers) -> list[tuple[str, Integers]]:
@@ -291,11 +289,8 @@ def _write(
     if changed is not None:
         width = max(width, each.stored[0].shape[1])
     joints, weights = np.zeros((rows.count, width), np.int32), np.zeros((rows.count, width), "f4")
-    vertices = rows.vertices
-    sort = np.lexsort((-rows.weights, vertices))
-    slot = np.arange(len(sort)) - rows.start[vertices[sort]]
-    joints[vertices[sort], slot] = place[rows.bones[sort]]
-    weights[vertices[sort], slot] = rows.weights[sort]
+    slots = rows.vertices, rows.ranks()
+    joints[slots], weights[slots] = place[rows.bones], rows.weights
     if changed is not None:
         for new, old in zip((joints, weights), each.stored, strict=True):
             new[~changed] = 0

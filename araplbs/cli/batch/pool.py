@@ -17,13 +17,20 @@ from ...base.printed import complain
 from ...base.refusal import Refused
 from ...base.stop import Stop
 from ...disk.files import placed
-from ..processors import threads_of_job
 from .process import Died, Withdrawn, WorkerProcess, result_of
 from .reports import write_report
 from .tasks import Plan, Task, make_task, reason_of, report_folder
 
 Finished = Callable[[Task, dict[str, Any]], None]
 ATTEMPTS = 2  # a file that ends two processes is not retried
+
+
+def threads_of_job(threads: int, jobs: int) -> int:
+    """The number of threads of each job if `threads` threads are available in total (0: one per
+    processor)."""
+    if not threads and hasattr(os, "sched_getaffinity"):
+        threads = len(os.sched_getaffinity(0))
+    return max(1, (threads or os.cpu_count() or 1) // jobs)
 
 
 def free_memory() -> int | None:

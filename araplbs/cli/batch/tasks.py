@@ -30,7 +30,6 @@ from ...disk.files import content_mark, has_content, identity, placed, refuse_in
 from ...disk.inputs import read_input, read_input_text
 from ...gltf.file.container import MAGIC, files_of, is_gltf, read_document
 from ..errors import WrongArguments
-from ..processors import add_jobs, check_processors
 
 Task = dict[str, Any]
 Plan = list[tuple[Path, Any]]  # of (input, output or None)
@@ -68,23 +67,46 @@ READ_FILES = {
 }
 WRITES_FILE = "keep"
 
-# The values that these arguments have in commands that only process one file after another.
-NO_BATCH = {"jobs": None, "report": None, "resume": False, "plan": False}
+# The values of the arguments below in commands that do not have them.
+NO_BATCH = {
+    **{"jobs": None, "report": None, "resume": False, "plan": False, "merge": True},
+    "in_place": False,
+}
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("many files")
-    add_jobs(group)
-    add_timeout(group)
-    group.add_argument(
-        "--report",
-        metavar="FOLDER",
-        help="write a report for each file, and a table and a page for all files",
+def add_shared(parser: argparse.ArgumentParser, saves: bool, has_json: bool = True) -> None:
+    """Adds the arguments of all commands. saves: whether the command writes files like its inputs.
+    has_json: whether it has --json."""
+    parser.set_defaults(json=None, **NO_BATCH)
+    if saves:
+        parser.add_argument(
+            "--output",
+            "-o",
+            metavar="FILE|FOLDER",
+            help="file to write, or a folder for files with the same names",
+        )
+        parser.add_argument(
+            "--in-place", action="store_true", help="replace the inputs instead of --output"
+        )
+    if has_json:
+        parser.add_argument(
+            "--json",
+            metavar="FILE|-",
+            help="write a machine-readable report; -: to standard output, without other lines",
+        )
+    parser.add_argument(
+        "--threads", type=int, default=0, metavar="N", help="0: OMP_NUM_THREADS, or all processors"
     )
-    add_plan(group)
+    parser.add_argument("--quiet", "-q", action="store_true", help="print only errors")
 
 
-def add_timeout(group: argparse._ActionsContainer) -> None:
+def add_batch(parser: argparse.ArgumentParser, saves: bool = True, has_page: bool = False) -> None:
+    """Adds the arguments of commands that process many files. has_page: whether --report can be a
+    page."""
+    group = parser.add_argument_group("many files")
+    group.add_argument(
+        "--jobs", type=int, metavar="N", help="process N files at a time, each in its own process"
+    )
     group.add_argument(
         "--timeout",
         type=float,
@@ -92,9 +114,15 @@ def add_timeout(group: argparse._ActionsContainer) -> None:
         help="stop a file after this time, with --jobs and on a farm; 0: never (default: an "
         f"hour, or {SLOWER:g} times the expected time if that is longer)",
     )
-
-
-def add_plan(group: argparse._ActionsContainer) -> None:
+    if saves or has_page:
+        group.add_argument(
+            "--report",
+            metavar="PAGE.html|FOLDER" if has_page else "FOLDER",
+            help=("write a page with numbers and pictures; a folder: " if has_page else "write ")
+            + "a report for each file, and a table and a page for all files",
+        )
+    if not saves:
+        return
     group.add_argument(
         "--resume",
         action="store_true",
@@ -114,7 +142,10 @@ def add_plan(group: argparse._ActionsContainer) -> None:
 def check(arguments: argparse.Namespace, has_page: bool = False) -> None:
     """Raises WrongArguments for incompatible arguments. has_page: whether --report can be a
     page."""
-    check_processors(arguments)
+    if arguments.threads < 0:
+        raise WrongArguments(f"--threads is {arguments.threads}: must be 0 or more")
+    if arguments.jobs is not None and arguments.jobs < 1:
+        raise WrongArguments(f"--jobs is {arguments.jobs}: must be at least 1")
     timeout = getattr(arguments, "timeout", None)
     if timeout is not None and not 0 <= timeout < math.inf:
         raise WrongArguments(f"--timeout {timeout:g}: must be 0 or more seconds")

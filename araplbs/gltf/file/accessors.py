@@ -175,9 +175,11 @@ def new_accessor(
     normalized: bool = False,
     kind: str = "VEC4",
     view: int | None = None,
+    target: int | None = VERTEX_DATA,
 ) -> dict[str, Any]:
     """Creates an accessor, not yet in the list, for values (count, width) that are added to a
-    buffer. view: a buffer view that nothing else needs, which is redirected to the new values."""
+    buffer. view: a buffer view that nothing else needs, which is redirected to the new values.
+    target: of the buffer view; None for data that is not of vertices or their indices."""
     values = np.ascontiguousarray(values, COMPONENTS[component])
     buffer = _buffer_to_grow(document)
     content = document.buffers[buffer]
@@ -185,8 +187,8 @@ def new_accessor(
     found = {"buffer": buffer, "byteOffset": len(content), "byteLength": values.nbytes}
     content.extend(values.tobytes())
     document.json["buffers"][buffer]["byteLength"] = len(content)
-    if kind != "MAT4":
-        found["target"] = VERTEX_DATA
+    if target is not None:
+        found["target"] = target
     views = document.json.setdefault("bufferViews", [])
     if view is None:
         views.append(found)

@@ -73,15 +73,14 @@ def test_a_pattern_that_matches_nothing(core, inputs):
 )
 def test_numbers_of_processors(core, words, message):
     parser = argparse.ArgumentParser()
-    core("cli.processors").add_threads(parser)
-    core("cli.batch.tasks").add_arguments(parser)
-    for check in (core("cli.processors").check_processors, core("cli.batch.tasks").check):
-        with pytest.raises(core("cli.errors").WrongArguments) as error:
-            check(parser.parse_args(words))
-        assert str(error.value) == message
+    core("cli.batch.tasks").add_shared(parser, saves=True)
+    core("cli.batch.tasks").add_batch(parser)
+    with pytest.raises(core("cli.errors").WrongArguments) as error:
+        core("cli.batch.tasks").check(parser.parse_args(words))
+    assert str(error.value) == message
 
 
 def test_threads_of_jobs(core):
-    threads_of_job = core("cli.processors").threads_of_job
+    threads_of_job = core("cli.batch.pool").threads_of_job
     assert [threads_of_job(8, jobs) for jobs in (1, 3, 8, 9)] == [8, 2, 1, 1]
     assert threads_of_job(0, 1) >= 1
