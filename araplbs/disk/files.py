@@ -12,6 +12,7 @@ import secrets
 import shutil
 import stat
 import sys
+import tempfile
 import time
 import unicodedata
 from collections.abc import Iterator, Mapping
@@ -172,6 +173,17 @@ def remove_leftovers(folder: str | Path) -> None:
         if parts and _is_forgotten(Path(folder, name), parts[1], int(parts[2])):
             with suppress(OSError):  # belongs to another user
                 Path(folder, name).unlink()
+
+
+def own_folder() -> tempfile.TemporaryDirectory[str]:
+    """A temporary folder for files of this process, which is removed at its end. Also removes the
+    folders that killed processes have left."""
+    prefix = f"araplbs-{SPACE}-"
+    for folder in Path(tempfile.gettempdir()).glob(f"{prefix}*"):
+        number = folder.name.removeprefix(prefix).partition("-")[0]
+        if number.isdecimal() and not _lives(int(number)):
+            shutil.rmtree(folder, ignore_errors=True)
+    return tempfile.TemporaryDirectory(prefix=f"{prefix}{os.getpid()}-")
 
 
 def _is_forgotten(path: Path, space: str, process: int) -> bool:

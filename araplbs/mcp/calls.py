@@ -13,6 +13,7 @@ import itertools
 import json
 import os
 import re
+import signal
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -100,6 +101,8 @@ def call(
         return {"exit_code": FAILED, "messages": [line]}
     lines = [line for line in errors.splitlines() if line.strip() and not line.startswith(PROGRESS)]
     messages = [line.removeprefix("araplbs: ") for line in lines]
+    if code < 0:  # the system may have ended it, which says nothing
+        messages.append(f"the command ended with {signal.Signals(-code).name}")
     answer: dict[str, Any] = {"exit_code": code, "messages": messages[-LINES:]}
     if command == "compare" and not code:
         answer["page"], details = str(Path(target, "index.html")), Path(target, "report.json")

@@ -13,7 +13,6 @@ from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from importlib.resources import files
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import IO, Any
 
 from ..base.child import own_input
@@ -24,6 +23,7 @@ from ..cli.batch.tasks import TIMEOUT
 from ..cli.errors import WRONG, WrongArguments
 from ..cli.main import COMMANDS, PROGRESS
 from ..cli.parser import Parser
+from ..disk.files import own_folder
 from . import calls
 from .calls import Limits, Value
 
@@ -116,7 +116,7 @@ class Tools:
         from anyio import CapacityLimiter
 
         self._timeout, self._left, self._limiter = timeout, left, CapacityLimiter(CALLS)
-        self._folder = TemporaryDirectory(prefix="araplbs-mcp-")  # of whole reports
+        self._folder = own_folder()  # of whole reports
 
     async def weight(
         self,

@@ -218,6 +218,16 @@ def test_arguments_that_are_too_long(calls):
         weigh(calls, "in.glb", "out.glb", {"seed": "9" * 3_000_000})
 
 
+@pytest.mark.skipif(os.name == "nt", reason="signals are those of POSIX")
+def test_a_command_that_is_killed(calls, tmp_path, monkeypatch):
+    """The answer says so, because the command could not."""
+    (tmp_path / "fatal.py").write_text("import os; os.kill(os.getpid(), 9)")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
+    monkeypatch.setattr(calls, "OF_GLTF", "fatal")
+    done = weigh(calls, "in.glb", "out.glb", {})
+    assert done == {"exit_code": -9, "messages": ["the command ended with SIGKILL"]}
+
+
 def test_time_limit(calls, tmp_path):
     """Nothing is written after the limit."""
     limits = calls.Limits(1e-9)

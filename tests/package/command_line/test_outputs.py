@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -286,6 +287,22 @@ def test_leftovers(tmp_path):
         files.remove_leftovers(tmp_path)
         assert [path.exists() for path in kept] == [True, False]
         works.communicate(b"\n")
+
+
+def test_folders_of_killed_processes(tmp_path, monkeypatch):
+    """The next process removes them, and no others."""
+    monkeypatch.setattr(files.tempfile, "tempdir", str(tmp_path))
+    with subprocess.Popen([sys.executable, "-c", ""]) as gone:
+        pass
+    left = tmp_path / f"araplbs-{files.SPACE}-{gone.pid}-abcdefgh"
+    kept = [tmp_path / name for name in ("araplbs-work", f"araplbs-0123456789abcdef-{gone.pid}-x")]
+    for folder in (left, *kept):
+        folder.mkdir()
+        (folder / "1-weight.json").touch()
+    with files.own_folder() as first, files.own_folder() as second:
+        names = {Path(first).name, Path(second).name, *(folder.name for folder in kept)}
+        assert set(os.listdir(tmp_path)) == names
+    assert set(os.listdir(tmp_path)) == {folder.name for folder in kept}
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="containers are those of Linux")
