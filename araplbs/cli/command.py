@@ -14,7 +14,6 @@ from ..base.progress import Listener
 from ..base.refusal import naming
 from ..disk.outputs import PICTURE, refuse_used, write_content
 from ..gltf.file.container import (
-    Document,
     files_of,
     read_document,
     refuse_loss,
@@ -51,18 +50,17 @@ class Job:
         """Reads the input, or another file for it. Raises Refused if an output would replace a file
         that it uses, or if the output of the input would lose files."""
         source = self.source if path is None else path
-        if is_usd(source):
-            return UsdDocument(source)
         with naming(source, self.source):
-            document = read_document(source)
-        if path is None and self.target is not None:
+            document: Any = UsdDocument(source) if is_usd(source) else read_document(source)
+        if path is None and self.target is not None and not is_usd(source):
             refuse_loss(document, self.target)
         self.refuse_used(document)
         return document
 
-    def refuse_used(self, document: Document) -> None:
+    def refuse_used(self, document: Any) -> None:
         """Raises Refused if an output of the command would replace a file that a document uses."""
-        used = list(files_of(document).values())
+        is_stage = isinstance(document, UsdDocument)
+        used = list((document.files() if is_stage else files_of(document)).values())
         self.used += map(str, used)
         refuse_used(used, [*([self.target] if self.target else []), *reports_of(self.arguments)])
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from ..base.refusal import Refused
-from ..disk.files import refuse_input
+from ..disk.files import own_folder, refuse_input
 from ..disk.outputs import Kind, replaced
 
 SUFFIXES = (".usd", ".usda", ".usdc", ".usdz")
@@ -53,7 +53,7 @@ class UsdDocument:
         self._members: list[str] = []
         root = self.path
         if self.packaged:
-            self._unpacked = tempfile.TemporaryDirectory(prefix="araplbs-")
+            self._unpacked = own_folder()
             self._members = _unpack(self.path, Path(self._unpacked.name))
             root = Path(self._unpacked.name, self._members[0])
         try:
@@ -69,13 +69,25 @@ class UsdDocument:
     def packaged(self) -> bool:
         return self.path.suffix.lower() == PACKAGED
 
+    def files(self) -> dict[str, Path]:
+        """The other layers of the stage that are files, {path relative to the folder: path}."""
+        folder = self.path.resolve().parent
+        own = self.path.resolve()
+        layers = [Path(layer.realPath) for layer in self.stage.GetUsedLayers() if layer.realPath]
+        inside = Path(self._unpacked.name).resolve() if self._unpacked else own
+        return {
+            os.path.relpath(path, folder): path
+            for path in layers
+            if path != own and not path.is_relative_to(inside)
+        }
+
     def save(self, path: str | Path) -> None:
         """Writes the file completely or not at all. Raises Refused if the file at `path` is of a
         different type, or if a .usdz file would become another type or the reverse."""
         path = Path(path)
         if self.packaged != (path.suffix.lower() == PACKAGED):
             raise Refused(f"cannot be saved as {path.name}: .usdz stays .usdz, and only .usdz does")
-        with replaced(path, USD) as temporary, tempfile.TemporaryDirectory() as folder:
+        with replaced(path, USD) as temporary, own_folder() as folder:
             made = Path(folder, path.name)
             if self.packaged:
                 self._pack(made)

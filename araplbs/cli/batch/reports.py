@@ -63,8 +63,7 @@ td { vertical-align: top } td.number { text-align: right } tr.failed { backgroun
 
 
 def write_report(arguments: argparse.Namespace, result: dict[str, Any]) -> None:
-    """Writes the report of one file, with its outcome or the reason for its failure. If this run
-    failed but an older output is complete, the report of that output is kept."""
+    """Writes the report of one file, with its outcome or the reason for its failure."""
     output = result.get("output", result["input"])
     if "error" not in result:
         result = result | {"contents": result["contents"] | {"output": content_mark(output)}}

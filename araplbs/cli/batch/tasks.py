@@ -28,7 +28,8 @@ from ...base.refusal import Refused, naming
 from ...disk.blend_file import count
 from ...disk.files import content_mark, has_content, identity, placed, refuse_input
 from ...disk.inputs import read_input, read_input_text
-from ...gltf.file.container import MAGIC, files_of, is_gltf, read_document
+from ...gltf.file.container import files_of, is_gltf, read_head
+from ...usd.stage import UsdDocument, is_usd
 from ..errors import WrongArguments
 
 Task = dict[str, Any]
@@ -244,20 +245,10 @@ def cost(path: str | Path, poses: int = POSES) -> tuple[float, float]:
     return seconds, START_BYTES + vertices * (VERTEX_BYTES + BONE_BYTES * bones)
 
 
-def read_head(path: str | Path) -> dict[str, Any]:
-    """The JSON of a glTF file, unchecked, without its buffers. Raises OSError or ValueError."""
-    with open(path, "rb") as file:
-        start = file.read(20)
-        binary = start[:4] == MAGIC
-        text = file.read(int.from_bytes(start[12:16], "little")) if binary else start + file.read()
-    found: dict[str, Any] = json.loads(text)
-    return found
-
-
 def count_gltf(path: str | Path) -> tuple[int, int]:
     """The number of vertices and the largest number of joints in a glTF file, from its JSON. Raises
     any exception for a file that is not sound."""
-    found = read_head(path)
+    found = read_head(path).json
     vertices = sum(
         found["accessors"][part["attributes"]["POSITION"]]["count"]
         for mesh in found["meshes"]
@@ -276,14 +267,18 @@ def named_files(arguments: argparse.Namespace) -> dict[str, str]:
 
 def files_read(source: str | Path, arguments: argparse.Namespace) -> dict[str, str]:
     """All files from which an output is made, {name: path}, the input first, then those that glTF
-    files use, such as buffers and images. A named path that begins with // is relative to the
-    folder of the input. Raises Refused for a glTF file that cannot be read."""
+    and USD files use, such as buffers, images and layers. A named path that begins with // is
+    relative to the folder of the input. Raises Refused for a file that cannot be read."""
     found = {"input": str(source)}
     for name, path in named_files(arguments).items():
         found[name] = str(Path(source).parent / path[2:]) if path.startswith("//") else path
-    for name, path in [each for each in found.items() if is_gltf(each[1])]:
+    for name, path in list(found.items()):
         with naming(path, source):
-            used = files_of(read_document(path))
+            used: dict[str, Path] = {}
+            if is_gltf(path):
+                used = files_of(read_head(path))
+            elif is_usd(path):
+                used = UsdDocument(path).files()
         found |= {f"{uri} of the {name}": str(place) for uri, place in used.items()}
     return found
 

@@ -22,6 +22,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from ...base.refusal import Refused
+from ...disk.files import refuse_input
 from ...disk.inputs import read_input
 from ...disk.outputs import Kind, refuse_used, replaced
 from .shape import refuse_shape
@@ -75,6 +76,21 @@ def is_gltf(path: str | Path) -> bool:
 def read_document(path: str | Path) -> Document:
     """Reads a glTF 2.0 file. Raises Refused for files in other formats and for incomplete files."""
     return document_of(Path(path), read_input(path, MOST_BYTES))
+
+
+def read_head(path: str | Path) -> Document:
+    """Reads a glTF 2.0 file without its buffers. Raises OSError, and Refused for the reasons of
+    read_document()."""
+    try:
+        refuse_input(path)
+        with open(path, "rb") as file:
+            start = file.read(20)
+            if start[:4] == MAGIC:
+                text = file.read(int.from_bytes(start[12:16], "little"))
+                return Document(Path(path), _parsed(text), True, [])
+            return Document(Path(path), _parsed(start + file.read()), False, [])
+    except Refused:
+        return read_document(path)
 
 
 def document_of(path: Path, content: bytes) -> Document:

@@ -158,13 +158,28 @@ def test_resume_sees_the_files_of_a_file(main, place, words, changed):
     assert len(json.loads((place / "r.json").read_text())["files"]) == 1
 
 
-@pytest.mark.parametrize("text", ["[1", '{"asset": {"version": "2.0"}, "buffers": [{"uri": 5}]}'])
-def test_a_report_of_a_damaged_file(main, place, capsys, text):
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("[1", "its JSON "),
+        ('{"asset": {"version": "2.0"}, "buffers": [{"uri": 5}]}', "its JSON "),
+        ("glTF" + 20 * "\0", "uses glTF version 0"),
+    ],
+)
+def test_a_report_of_a_damaged_file(main, place, capsys, text, reason):
     """The reason is that without a report."""
     (place / "in.gltf").write_text(text)
     for more in ([], ["--report", "r/"]):
         assert main(["weight", "in.gltf", "-o", "out.glb", *more]) == 1
-        assert capsys.readouterr().err.startswith("araplbs: in.gltf: its JSON ")
+        assert capsys.readouterr().err.startswith(f"araplbs: in.gltf: {reason}")
+
+
+def test_files_are_named_without_their_buffers(main, core, place, monkeypatch):
+    """--resume reads only the JSON of a finished file."""
+    words = ["weight", "a.glb", "-o", "out.glb", "--report", "r/", "--resume", "-q"]
+    assert main(words) == 0
+    monkeypatch.setattr(core("gltf.file.container"), "_read_buffers", lambda *_: 1 / 0)
+    assert main(words) == 0
 
 
 @pytest.mark.skipif(os.name == "nt", reason="the gate needs PYTHONPATH")

@@ -1,7 +1,9 @@
 """araplbs weight for USD files: everything except weights stays, read by UsdSkel itself."""
 
+import json
 import shutil
 import zipfile
+from pathlib import Path
 
 import araplbs
 import numpy as np
@@ -256,6 +258,23 @@ def test_open_documents_of_one_file_share_no_edits(tmp_path):
     np.testing.assert_array_equal(third.weights.toarray(), before)
     shutil.copyfile(weigh(source, tmp_path / "out.usda"), source)
     assert (araplbs.load_usd(source).characters[0].weights.toarray() != before).any()
+
+
+def test_layers_are_files_of_a_file(tmp_path, monkeypatch, capsys):
+    """No output replaces a layer, and --resume sees that a layer has changed."""
+    monkeypatch.chdir(tmp_path)
+    body, root = write_character(tmp_path / "body.usda"), Sdf.Layer.CreateNew("in.usda")
+    root.subLayerPaths.append("./body.usda")
+    root.Save()
+    before = body.read_bytes()
+    assert main(["weight", "in.usda", "-o", "body.usda"]) == 1
+    assert "body.usda, which the file uses" in capsys.readouterr().err
+    assert body.read_bytes() == before
+    words = ["weight", "in.usda", "-o", "out.usda", "--report", "r/", "--resume", "-q", "--json"]
+    for content, wanted in ((before, 1), (before, 0), (before + b"# changed", 1)):
+        body.write_bytes(content)
+        assert main([*words, "r.json"]) == 0
+        assert len(json.loads(Path("r.json").read_text())["files"]) == wanted
 
 
 def test_text_that_is_not_utf8(tmp_path):
