@@ -15,7 +15,7 @@ from ..base.refusal import Refused
 from ..character.part import Part
 from ..disk.outputs import PICTURE
 from ..gltf.character import Character, characters_of
-from ..gltf.file.container import NO_PATH, Document, document_of, read_document, save_document
+from ..gltf.file.container import NO_PATH, Document, document_of, read_document
 from ..gltf.graft import graft
 from ..gltf.meshes import join_meshes
 from ..gltf.picture import character_sheet
@@ -187,7 +187,7 @@ class GltfFile:
     def save(self, path: str | Path) -> None:
         """Write the file with the weights assigned to its characters. The file is written
         completely or not at all."""
-        save_document(self._document, path)
+        self._document.save(path)
 
 
 def load_gltf(path: Source, *, skeleton: Source | None = None) -> GltfFile:

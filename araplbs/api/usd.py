@@ -21,11 +21,6 @@ class UsdFile(GltfFile):
 
     kind = UsdCharacter
 
-    def save(self, path: str | Path) -> None:
-        """Write the file with the weights assigned to its characters. The file is written
-        completely or not at all."""
-        self._document.save(path)
-
 
 def load_usd(path: str | os.PathLike[str]) -> UsdFile:
     """Read the characters of a .usd, .usda, .usdc or .usdz file, with the package usd-core (pip

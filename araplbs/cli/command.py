@@ -14,10 +14,8 @@ from ..base.progress import Listener
 from ..base.refusal import naming
 from ..disk.outputs import PICTURE, refuse_used, write_content
 from ..gltf.file.container import (
-    files_of,
     read_document,
     refuse_loss,
-    save_document,
 )
 from ..usd.stage import UsdDocument, is_usd
 from .errors import DONE
@@ -59,8 +57,7 @@ class Job:
 
     def refuse_used(self, document: Any) -> None:
         """Raises Refused if an output of the command would replace a file that a document uses."""
-        is_stage = isinstance(document, UsdDocument)
-        used = list((document.files() if is_stage else files_of(document)).values())
+        used = list(document.files().values())
         self.used += map(str, used)
         refuse_used(used, [*([self.target] if self.target else []), *reports_of(self.arguments)])
 
@@ -111,10 +108,7 @@ class Job:
     def save(self, document: Any) -> None:
         """Writes the document to the output of the command."""
         assert self.target is not None
-        if isinstance(document, UsdDocument):
-            document.save(self.target)
-        else:
-            save_document(document, self.target)
+        document.save(self.target)
         plain = " without compression" if document.decompressed else ""
         self.say(f"{self.source}: saved {self.target}{plain}")
 

@@ -209,11 +209,11 @@ def _armature(nodes: Nodes, top: int, skins: list[Skin], bones: list[int]) -> Ar
     return Armature(top, skins, bones, rest, skeleton, name)
 
 
-def bone_lengths(parents: Array, steps: Floats, least: float = LEAST_LENGTH) -> Floats:
+def bone_lengths(parents: Array, steps: Floats) -> Floats:
     """Bone lengths (m,): the distance to the nearest child that does not coincide with the joint,
     or else the length of the parent."""
     nearest = np.full(len(parents), np.inf)
-    far = steps > least
+    far = steps > LEAST_LENGTH
     has_parent = parents >= 0
     np.minimum.at(nearest, parents[has_parent & far], steps[has_parent & far])
     for bone, parent in enumerate(parents.tolist()):

@@ -21,7 +21,6 @@ from ..features.compare.judge import ANIMATION, RANDOM, Case, judged_poses
 from ..features.compare.options import CompareOptions
 from ..features.quantize import STEPS, QuantizeOptions, quantize
 from ..features.reduce_bones.reduce_bones import (
-    Fewer,
     NothingToRemove,
     ReduceBonesOptions,
     reduce_bones,
@@ -167,11 +166,10 @@ def reduce_character(
     options: Options,
     threads: int = 0,
     progress: Listener | None = None,
-) -> tuple[Fewer | None, dict[str, Any]]:
-    """Returns (Fewer, report). Some joints no longer deform anything, and the weights of the other
+) -> dict[str, Any]:
+    """Returns the report. Some joints no longer deform anything, and the weights of the other
     joints compensate as well as possible. Joints without vertices leave the skins, but their nodes
-    stay in the document. Returns None and a report with a reason, `unchanged`, if there is no joint
-    to remove."""
+    stay in the document. The report has a reason, `unchanged`, if there is no joint to remove."""
     problem, rows = problem_as_it_is(character, options, threads)
     skeleton = problem.skeleton
     poses = pose_set(problem, replace(options, pose_count=CHECK_POSES))
@@ -191,13 +189,13 @@ def reduce_character(
         )
     except NothingToRemove as reason:
         facts = {"armature": character.name, "removed": {}, "unchanged": str(reason)}
-        return None, facts | {"vertices": sum(problem.sizes)}
+        return facts | {"vertices": sum(problem.sizes)}
     parts = problem.split(fewer.rows)
     character.write(parts)
     written = [{"name": name} for name in problem.names]
     report = reduce_bones_report(character.name, skeleton, fewer, written, [], table)
     left = drop_unused_joints(character.document, [s.number for s in character.armature.skins])
-    return fewer, report | {"vertices": sum(problem.sizes), "skin_joints": list(left.values())}
+    return report | {"vertices": sum(problem.sizes), "skin_joints": list(left.values())}
 
 
 def compare_character(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,35 +15,15 @@ from ..character.mesh import Mesh
 from ..character.pose_sets import checked_poses
 from ..character.problem import Problem
 from ..features.check.check import CHECK_POSES, check
-from ..features.check.findings import Finding, as_json, health
+from ..features.check.findings import as_json, health
 from ..model.options import Options
 from ..model.sparse_weights import SparseWeights
-from ..skeleton.poses import Poses
 from ..skeleton.skeleton import Skeleton
 from ..solvers.weigh import decided_in_steps
 from .character import Character
 from .work import poses_asked_for
 
 OF_FORMAT = {"SPLIT_EDGES"}  # in glTF, every seam of textures or normals splits edges
-
-
-@dataclass
-class Checked:
-    """rows: SparseWeights of the whole problem, from the file."""
-
-    problem: Problem
-    rows: SparseWeights
-    poses: Poses
-    findings: list[Finding]
-
-    def as_dict(self, character: Character) -> dict[str, Any]:
-        return {
-            "armature": character.name,
-            "objects": list(self.problem.names),
-            "vertices": sum(self.problem.sizes),
-            "health": health(self.findings),
-            "findings": as_json(self.findings, self.problem),
-        }
 
 
 def problem_as_it_is(
@@ -76,11 +56,16 @@ def problem_as_it_is(
 
 def check_character(
     character: Character, options: Options, threads: int = 0, progress: Listener | None = None
-) -> Checked:
-    """Finds faults in the weights of the file."""
+) -> tuple[Problem, dict[str, Any]]:
+    """Returns (the Problem, report), with faults in the weights of the file."""
     options = replace(options, rigid_parts="OFF", pose_count=CHECK_POSES)
     problem, rows = problem_as_it_is(character, options, threads, progress)
-    poses = checked_poses(problem, options)
-    found = check(problem, rows, poses, options, threads, progress)
-    found = [finding for finding in found if finding.kind not in OF_FORMAT]
-    return Checked(problem, rows, poses, found)
+    findings = check(problem, rows, checked_poses(problem, options), options, threads, progress)
+    findings = [finding for finding in findings if finding.kind not in OF_FORMAT]
+    return problem, {
+        "armature": character.name,
+        "objects": list(problem.names),
+        "vertices": sum(problem.sizes),
+        "health": health(findings),
+        "findings": as_json(findings, problem),
+    }

@@ -16,7 +16,7 @@ from ..base.steps import Steps, finish
 from ..character.control_bones import leave_out_in_steps
 from ..character.mesh import Mesh
 from ..character.problem import Problem
-from ..features.joints.joints import JointRun, JointSolution, joint_report
+from ..features.joints.joints import JointRun, joint_report
 from ..features.joints.options import JointOptions
 from ..skeleton.skeleton import Skeleton
 from ..solvers.weigh import decided_in_steps
@@ -35,9 +35,9 @@ def improve_joints(
     options: JointOptions,
     threads: int = 0,
     progress: Listener | None = None,
-) -> tuple[JointSolution, dict[str, Any]]:
-    """Returns (JointSolution, report). The new joints are stored in the document, and so are the
-    new weights if they were optimized."""
+) -> dict[str, Any]:
+    """Stores better joints in the document, and new weights if they were optimized. Returns the
+    report."""
 
     def leave_out(meshes: list[Mesh], skeleton: Skeleton) -> Steps[tuple[list[Mesh], Skeleton]]:
         facts = character.facts(skeleton)
@@ -68,7 +68,7 @@ def improve_joints(
     move_joints(character.document, character.nodes, character.armature, steps)
     if solution.weights is not None:
         character.write(solution.problem.split(solution.weights.rows))
-    return solution, report
+    return report
 
 
 def move_joints(document: Document, nodes: Nodes, armature: Armature, steps: Floats) -> None:

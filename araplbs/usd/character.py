@@ -18,7 +18,7 @@ import numpy as np
 from ..base.arrays import Bools, Floats, Integers, ranges
 from ..base.refusal import Refused
 from ..character.mesh import Mesh
-from ..gltf.armature import AXES, LEAST_LENGTH, bone_lengths
+from ..gltf.armature import AXES, bone_lengths
 from ..gltf.character import LoadedCharacter, welded
 from ..gltf.meshes import summed
 from ..model.sparse_weights import SparseWeights
@@ -156,7 +156,7 @@ def _skeleton(order: list[str], parents: Integers, rest: Floats) -> Skeleton:
         names = order
     # In any unit: a child is near if it is so relative to the longest step.
     unit = steps[parents >= 0].max(initial=0) or 1.0
-    lengths = bone_lengths(parents, steps / unit, LEAST_LENGTH) * unit
+    lengths = bone_lengths(parents, steps / unit) * unit
     return Skeleton(
         names=list(names),
         heads=heads,

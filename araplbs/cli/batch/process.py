@@ -23,9 +23,11 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import IO, Any
+
+from ...base.child import own_input
 
 LENGTH = 8  # bytes of the length before a reply
 LONGEST = 1 << 28  # bytes of a reply
@@ -45,12 +47,7 @@ class WorkerProcess:
     """command: the command line that starts the process, up to and including the name of our
     command. name: the process in messages."""
 
-    def __init__(
-        self,
-        command: Sequence[str],
-        environment: Mapping[str, str] | None = None,
-        name: str = "Blender",
-    ) -> None:
+    def __init__(self, command: Sequence[str], name: str = "Blender") -> None:
         self.name = name
         self.key = secrets.token_hex(16)
         self.process = subprocess.Popen(
@@ -58,7 +55,6 @@ class WorkerProcess:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            env=environment,
         )
         self.replies: queue.Queue[dict[str, Any] | None] = queue.Queue()
         # Output lines: since startup, and since the last task.
@@ -217,19 +213,16 @@ def write_reply(stream: IO[bytes], reply: dict[str, Any]) -> None:
 
 
 def _own_pipes() -> tuple[IO[bytes], IO[bytes]]:
-    """Reserves standard input and output for tasks and replies. Other code in Blender finds nothing
-    to read, and its output goes to standard error. (On Windows, a library could not even be loaded
-    while a thread waits for its standard input.)"""
+    """Reserves standard input and output for tasks and replies. The output of other code in Blender
+    goes to standard error."""
     sys.stdout.flush()
-    tasks, replies, nothing = os.dup(0), os.dup(1), os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
+    replies = os.dup(1)
     os.dup2(2, 1)
-    os.close(nothing)
     if os.name == "nt":
         import msvcrt
 
         msvcrt.setmode(replies, os.O_BINARY)  # type: ignore[attr-defined]
-    return os.fdopen(tasks, "rb"), os.fdopen(replies, "wb")
+    return own_input(), os.fdopen(replies, "wb")
 
 
 def serve(

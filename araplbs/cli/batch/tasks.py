@@ -28,7 +28,7 @@ from ...base.refusal import Refused, naming
 from ...disk.blend_file import count
 from ...disk.files import content_mark, has_content, identity, placed, refuse_input
 from ...disk.inputs import read_input, read_input_text
-from ...gltf.file.container import files_of, is_gltf, read_head
+from ...gltf.file.container import is_gltf, read_head
 from ...usd.stage import UsdDocument, is_usd
 from ..errors import WrongArguments
 
@@ -274,12 +274,11 @@ def files_read(source: str | Path, arguments: argparse.Namespace) -> dict[str, s
         found[name] = str(Path(source).parent / path[2:]) if path.startswith("//") else path
     for name, path in list(found.items()):
         with naming(path, source):
-            used: dict[str, Path] = {}
-            if is_gltf(path):
-                used = files_of(read_head(path))
-            elif is_usd(path):
-                used = UsdDocument(path).files()
-        found |= {f"{uri} of the {name}": str(place) for uri, place in used.items()}
+            if not (is_gltf(path) or is_usd(path)):
+                continue
+            document: Any = UsdDocument(path) if is_usd(path) else read_head(path)
+        used = document.files().items()
+        found |= {f"{uri} of the {name}": str(place) for uri, place in used}
     return found
 
 

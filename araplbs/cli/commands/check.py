@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from ...base.refusal import Refused, naming
+from ...character.problem import Problem
 from ...disk.files import identity
 from ...features.check.report import check_summary, in_words, mark_new
-from ...gltf.character import Character
-from ...gltf.check import Checked, check_character
+from ...gltf.check import check_character
 from ...model.options import Options
 from ...usd.stage import SUFFIXES as USD_SUFFIXES
 from ..command import Command, Job
@@ -43,8 +43,9 @@ def _check(arguments: argparse.Namespace) -> None:
         refuse_input(arguments.baseline, USD_SUFFIXES)
 
 
-def _baseline(job: Job) -> list[tuple[Character, Checked]] | None:
-    """The characters of the baseline; None without one. A file that the folder lacks has none."""
+def _baseline(job: Job) -> list[tuple[Problem, dict[str, Any]]] | None:
+    """The problems and reports of the characters of the baseline; None without one. A file that the
+    folder lacks has none."""
     if job.arguments.baseline is None:
         return None
     path = Path(job.arguments.baseline)
@@ -57,38 +58,38 @@ def _baseline(job: Job) -> list[tuple[Character, Checked]] | None:
         raise Refused("the baseline is the file itself, so no finding could be new")
     with naming(path, job.source):
         return [
-            (each, check_character(each, job.options, job.arguments.threads, job.progress))
-            for each in job.characters(job.read(path))
+            check_character(character, job.options, job.arguments.threads, job.progress)
+            for character in job.characters(job.read(path))
         ]
 
 
 def _compare(
-    report: dict[str, Any], found: Checked, baseline: list[tuple[Character, Checked]], number: int
+    problem: Problem,
+    report: dict[str, Any],
+    baseline: list[tuple[Problem, dict[str, Any]]],
+    number: int,
 ) -> None:
     """Marks the findings of a report that the character of the same name, or the only one, does not
     have in the baseline. number: of the character among those of its name."""
-    named = [each for each in baseline if each[0].name == report["armature"]]
-    for character, before in (named or (baseline if len(baseline) == 1 else []))[
-        number : number + 1
-    ]:
-        sizes = [
-            dict(zip(each.problem.names, each.problem.sizes, strict=True))
-            for each in (found, before)
-        ]
-        same = [name for name, size in sizes[0].items() if sizes[1].get(name) == size]
-        mark_new(report, before.as_dict(character), same)
+    named = [each for each in baseline if each[1]["armature"] == report["armature"]]
+    others = (named or (baseline if len(baseline) == 1 else []))[number:]
+    if not others:
+        mark_new(report, None, ())
         return
-    mark_new(report, None, ())
+    earlier, before = others[0]
+    sizes, known = (dict(zip(p.names, p.sizes, strict=True)) for p in (problem, earlier))
+    mark_new(report, before, [name for name, size in sizes.items() if known.get(name) == size])
 
 
 def _work(job: Job) -> None:
     baseline = _baseline(job)
     for character in job.characters(job.read()):
-        found = check_character(character, job.options, job.arguments.threads, job.progress)
-        report = found.as_dict(character)
+        problem, report = check_character(
+            character, job.options, job.arguments.threads, job.progress
+        )
         if baseline is not None:
             names = [each["armature"] for each in job.reports]
-            _compare(report, found, baseline, names.count(report["armature"]))
+            _compare(problem, report, baseline, names.count(report["armature"]))
         job.reports.append(report)
         new = f"; new: {in_words(report['health_new'])}" if "health_new" in report else ""
         job.say(f"{job.source}: {character.name}: {check_summary(report)}{new}")

@@ -13,7 +13,7 @@ from .weight import WITHOUT, refuse_animation
 
 
 def _change(job: Job, character: Character) -> tuple[dict[str, Any], list[str]]:
-    _solution, report = improve_joints(character, job.options, job.arguments.threads, job.progress)
+    report = improve_joints(character, job.options, job.arguments.threads, job.progress)
     return report, [joint_summary(report)]
 
 

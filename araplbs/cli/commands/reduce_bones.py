@@ -21,10 +21,10 @@ def _check(arguments: argparse.Namespace) -> None:
 
 
 def _change(job: Job, character: Character) -> tuple[dict[str, Any], list[str]]:
-    fewer, report = reduce_character(
+    report = reduce_character(
         character, job.options, job.options.posing(), job.arguments.threads, job.progress
     )
-    if fewer is None:
+    if "unchanged" in report:
         return report, [f"{report['unchanged']}: unchanged"]
     names = names_in_line([f"'{name}'" for name in report["removed"]])
     skins = names_in_line([f"{count}" for count in report["skin_joints"]])

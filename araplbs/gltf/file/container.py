@@ -68,6 +68,22 @@ class Document:
             raise Refused(f"the file refers to {kind}[{number!r}], but has only {len(found)}")
         return found[number]
 
+    def files(self) -> dict[str, Path]:
+        """The separate files that the document uses, {URI: path}: of buffers and images, and the
+        existing ones that extensions name. Only `uri` and names such as `schemaUri` refer to
+        files."""
+        found = {}
+        for trail, uri in _entries(self.json):
+            if isinstance(uri, str) and str(trail[1]).endswith(("uri", "Uri")):
+                path = _file_of(self, uri)
+                if path is not None and os.path.isfile(path):
+                    found[uri] = path
+        return found
+
+    def save(self, path: str | Path) -> None:
+        """See save_document()."""
+        save_document(self, path)
+
 
 def is_gltf(path: str | Path) -> bool:
     return Path(path).suffix.lower() in SUFFIXES
@@ -239,18 +255,6 @@ def place_of(document: Document, uri: str) -> Path:
     return found
 
 
-def files_of(document: Document) -> dict[str, Path]:
-    """The separate files that a document uses, {URI: path}: of buffers and images, and the existing
-    ones that extensions name. Only `uri` and names such as `schemaUri` refer to files."""
-    found = {}
-    for trail, uri in _entries(document.json):
-        if isinstance(uri, str) and str(trail[1]).endswith(("uri", "Uri")):
-            path = _file_of(document, uri)
-            if path is not None and os.path.isfile(path):
-                found[uri] = path
-    return found
-
-
 def as_bytes(document: Document, binary: bool) -> bytes:
     """The content of the file: binary, or text that embeds all buffers without a file of their
     own."""
@@ -313,7 +317,7 @@ def refuse_loss(document: Document, path: str | Path) -> None:
     """Raises Refused if writing the document to this path would lose separate files or replace one
     of them. Called before the work rather than after it."""
     path = Path(path)
-    used = files_of(document)
+    used = document.files()
     refuse_used(used.values(), [path])
     packs, away = _packs(document, path), _is_away(document, path)
     images = {str(image["uri"]) for image in document.items("images") if is_beside(image)}
