@@ -191,4 +191,4 @@ class Command:
     check: Callable[[argparse.Namespace], None] | None = None
     draws: bool = False  # whether it has --picture
     defaults: Callable[[argparse.Namespace], dict[str, Any]] | None = None
-    page: bool = True
+    page: bool = False  # whether --report can be a page

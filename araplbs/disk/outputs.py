@@ -195,14 +195,9 @@ def replaced(path: str | Path, kind: Kind) -> Iterator[Path]:
 def json_text(kind: Kind, content: dict[str, Any]) -> str:
     """The content of a JSON file of this kind. JSON has no infinite numbers and no NaN, so they
     become null."""
-    strict = json.loads(
-        json.dumps({"generator": kind.generator} | content), parse_constant=_nothing
-    )
+    text = json.dumps({"generator": kind.generator} | content)
+    strict = json.loads(text, parse_constant=lambda _word: None)
     return json.dumps(strict, indent=2, allow_nan=False) + "\n"
-
-
-def _nothing(_word: str) -> None:
-    return None
 
 
 def write_json(path: str | Path, kind: Kind, content: dict[str, Any]) -> None:

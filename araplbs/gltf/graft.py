@@ -33,7 +33,9 @@ def graft(document: Document, other: Document) -> None:
         raise Refused(f"{other.path} has {len(found)} skeletons ({names}): there must be only one")
     armature = found[0]
     joints = {joint for skin in armature.skins for joint in skin.joints}
-    world = _rest_in_world(source, armature.node, armature.rest)
+    world = armature.rest
+    if armature.node != ROOT:
+        world = source.world(armature.node) @ world
     taken = _add_nodes(document, source, armature.node, armature.bones, armature.rest)
     own = Nodes(document)
     order = [bone for bone, node in enumerate(armature.bones) if node in joints]
@@ -54,11 +56,6 @@ def graft(document: Document, other: Document) -> None:
         document.item("nodes", body)["skin"] = len(skins) - 1
 
 
-def _rest_in_world(nodes: Nodes, top: int, rest: Floats) -> Floats:
-    """The bones at rest, (m, 4, 4), in the space of the file."""
-    return rest if top == ROOT else nodes.world(top) @ rest
-
-
 def _add_nodes(
     document: Document, source: Nodes, top: int, bones: list[int], rest: Floats
 ) -> list[int]:
@@ -76,8 +73,14 @@ def _add_nodes(
             children.setdefault(parent, []).append(first + bone)
         else:
             roots.append(first + bone)
-        item: dict[str, Any] = {"name": source.names[node]}
-        made.append(item | _placed(np.linalg.inv(above) @ rest[bone]))
+        local = np.linalg.inv(above) @ rest[bone]
+        made.append(
+            {  # not as a matrix, which could not be animated
+                "name": source.names[node],
+                "translation": local[:3, 3].tolist(),
+                "rotation": _quaternion(local[:3, :3]).tolist(),
+            }
+        )
     for bone, below in children.items():
         made[bone]["children"] = below
     armature: dict[str, Any] = {"name": "Armature" if top == ROOT else source.names[top]}
@@ -88,14 +91,6 @@ def _add_nodes(
     for scene in document.items("scenes"):
         scene["nodes"] = [*scene.get("nodes", []), first - 1]
     return list(range(first, first + len(bones)))
-
-
-def _placed(matrix: Floats) -> dict[str, Any]:
-    """The translation and rotation of a node, both of which can be animated."""
-    return {
-        "translation": matrix[:3, 3].tolist(),
-        "rotation": _quaternion(matrix[:3, :3]).tolist(),
-    }
 
 
 def _quaternion(turn: Floats) -> Floats:

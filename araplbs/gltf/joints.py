@@ -95,19 +95,13 @@ def move_joints(document: Document, nodes: Nodes, armature: Armature, steps: Flo
     least = 1e-9 * max(float(np.abs(armature.rest[:, :3, 3]).max()), 1e-30)
     moves = {node: move for node, move in moves.items() if np.abs(move).max() > least}
     for node, move in moves.items():
-        _move_node(nodes, node, move)
+        item, local = nodes.items[node], nodes.local(node)
+        local[:3, 3] += move
+        if "matrix" in item:
+            item["matrix"] = local.T.ravel().tolist()
+        else:
+            item["translation"] = local[:3, 3].tolist()
     _move_curves(document, moves)
-
-
-def _move_node(nodes: Nodes, node: int, move: Floats) -> None:
-    item = nodes.items[node]
-    place, _turn, _scale = nodes.place(node)
-    if "matrix" in item:
-        matrix = nodes.local(node)
-        matrix[:3, 3] += move
-        item["matrix"] = matrix.T.ravel().tolist()
-    else:
-        item["translation"] = (place + move).tolist()
 
 
 def _move_curves(document: Document, moves: dict[int, Floats]) -> None:

@@ -80,7 +80,9 @@ def call(
         raise Refused(f"{name!r} is not an option of the tool")
     drawn = ["--picture", picture] if picture else []
     module = _module(_local(source))
-    to = _output(target, command == "compare") if target or command != "check" else []
+    if command not in ("check", "compare"):  # a folder is accepted, but who knows the file's name?
+        _refuse_folder(target, target.endswith(("/", os.sep)))
+    to = ["--output", target] if target or command != "check" else []
     details = Path(limits.folder, f"{next(NUMBERS)}-{command}.json")
     whole = [module, command, source, *to, *words, *drawn, *_flags(options), "--quiet"]
     if command != "compare":  # which writes a report into its folder
@@ -125,14 +127,6 @@ def _report(path: Path) -> dict[str, Any]:
         return {}
     content = json.loads(path.read_text("utf-8"))
     return {"details": str(path), **_brief(content)}
-
-
-def _output(target: str, is_folder: bool) -> list[str]:
-    """The words for an output. For a file, the commands also accept a folder, but nobody would know
-    the file's name."""
-    if not is_folder:
-        _refuse_folder(target, target.endswith(("/", os.sep)))
-    return ["--output", target]
 
 
 def _refuse_folder(target: str, is_named_so: bool) -> None:

@@ -112,6 +112,7 @@ exit codes: 0 no finding reaches --fail-on, 3 a finding does, 1 a file could not
     also_reads=USD_SUFFIXES,
     saves=False,
     draws=True,
+    page=True,
     only=ONLY,
     add=_add,
     check=_check,

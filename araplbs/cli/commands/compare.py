@@ -82,5 +82,4 @@ COMMAND = Command(
     draws=True,
     add=_add,
     check=_check,
-    page=False,
 )

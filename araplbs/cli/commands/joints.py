@@ -28,5 +28,4 @@ COMMAND = Command(
     on_each_character(_change),
     without=WITHOUT,
     check=refuse_animation,
-    page=False,
 )

@@ -26,5 +26,4 @@ COMMAND = Command(
     QuantizeOptions,
     on_each_character(_change),
     also_reads=USD_SUFFIXES,
-    page=False,
 )

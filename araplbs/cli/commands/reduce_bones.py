@@ -45,5 +45,4 @@ COMMAND = Command(
     ReduceBonesOptions,
     on_each_character(_change),
     check=_check,
-    page=False,
 )

@@ -37,5 +37,4 @@ COMMAND = Command(
     add=add_kinds,
     draws=True,
     check=refuse_animation,
-    page=False,
 )

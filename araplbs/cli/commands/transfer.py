@@ -54,5 +54,4 @@ COMMAND = Command(
     without=frozenset(("sources", "bones")),
     draws=True,
     add=partial(add_sources_and_targets, what="a mesh, or its node,"),
-    page=False,
 )

@@ -393,6 +393,7 @@ COMMAND = Command(
     without=WITHOUT,
     also_reads=(OBJ, *USD_SUFFIXES),
     draws=True,
+    page=True,
     add=_add,
     check=_check,
     defaults=_defaults,

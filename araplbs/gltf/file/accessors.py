@@ -49,7 +49,10 @@ def read_accessor(document: Document, number: object, kind: str | None = None) -
     shape_of(accessor, what)
     if kind and accessor["type"] != kind:
         raise Refused(f"{what} has type {accessor['type']!r}: must be {kind}")
-    return _as_numbers(read_stored(document, number), accessor)
+    values = read_stored(document, number)
+    if not accessor.get("normalized") or values.dtype.kind == "f":
+        return values
+    return np.maximum(values / np.iinfo(values.dtype).max, -1.0)
 
 
 def read_stored(document: Document, number: object) -> Array:
@@ -82,12 +85,6 @@ def read_floats(document: Document, number: object, kind: str) -> Floats:
         row = int(np.flatnonzero(~np.isfinite(values).all(axis=1))[0])
         raise Refused(f"accessor {number} has a value that is not finite (first: element {row})")
     return values
-
-
-def _as_numbers(values: Array, accessor: dict[str, Any]) -> Array:
-    if not accessor.get("normalized") or values.dtype.kind == "f":
-        return values
-    return np.maximum(values / np.iinfo(values.dtype).max, -1.0)
 
 
 def _replace_sparse(document: Document, sparse: dict[str, Any], values: Array, what: str) -> None:
