@@ -68,17 +68,12 @@ READ_FILES = {
 }
 WRITES_FILE = "keep"
 
-# The values of the arguments below in commands that do not have them.
-NO_BATCH = {
-    **{"jobs": None, "report": None, "resume": False, "plan": False, "merge": True},
-    "in_place": False,
-}
-
 
 def add_shared(parser: argparse.ArgumentParser, saves: bool, has_json: bool = True) -> None:
     """Adds the arguments of all commands. saves: whether the command writes files like its inputs.
     has_json: whether it has --json."""
-    parser.set_defaults(json=None, **NO_BATCH)
+    parser.set_defaults(json=None, in_place=False)
+    parser.set_defaults(jobs=None, report=None, resume=False, plan=False, merge=True)
     if saves:
         parser.add_argument(
             "--output",

@@ -202,11 +202,9 @@ def _read_buffers(document: Document, binary: bytes | None) -> None:
             raise Refused(f"buffer {number} has no length")
         uri = buffer.get("uri")
         if uri is None:
-            content = binary if number == 0 and binary is not None else None
-            if content is None:
-                # A decoder of compressed files would fill such a buffer. Any attempt to read from
-                # it is refused.
-                content = b""
+            # A decoder of compressed files would fill an empty one. Any attempt to read from it is
+            # refused.
+            content = binary if number == 0 and binary is not None else b""
         elif str(uri).startswith("data:"):
             content = _data_of(number, str(uri))
         else:
