@@ -68,14 +68,14 @@ class Job:
         if isinstance(document, UsdDocument):
             from ..usd.character import usd_characters
 
-            found: Any = usd_characters(document)
+            characters: Any = usd_characters(document)
         else:
-            found = characters_of(document)
-        for character in found:
+            characters = characters_of(document)
+        for character in characters:
             for line in character.doubts:
                 self.warnings.append(f"{character.name}: {line}")
                 self.say(f"  {character.name}: warning: {line}")
-        return found
+        return characters
 
     def add(self, character: Character, report: dict[str, Any], lines: Iterable[str]) -> None:
         """Adds the report of a character, and prints lines about it."""
@@ -86,9 +86,7 @@ class Job:
     @property
     def draws(self) -> bool:
         """Whether pictures of the characters are asked for."""
-        return bool(
-            getattr(self.arguments, "picture", None) or getattr(self.arguments, "report", 0)
-        )
+        return bool(getattr(self.arguments, "picture", None) or self.arguments.report)
 
     def draw(
         self,
@@ -130,8 +128,7 @@ def on_each_character(
 
 def reports_of(arguments: argparse.Namespace) -> list[str]:
     """The reports that a run writes into files."""
-    others = (getattr(arguments, name, None) for name in ("report", "save_parts"))
-    named = (arguments.json, *others)
+    named = (arguments.json, arguments.report, getattr(arguments, "save_parts", None))
     return [path for path in named if path and path != "-"]
 
 
@@ -139,7 +136,7 @@ def add_pictures(job: Job, done: Done) -> None:
     """Writes the picture of a file, with all its characters, and keeps those of its page."""
     sheets = [sheet for sheet in job.sheets if sheet is not None]
     arguments = job.arguments
-    if getattr(arguments, "report", None):
+    if arguments.report:
         done.pictures = [None if sheet is None else png_of([sheet]) for sheet in job.sheets]
     if getattr(arguments, "picture", None) and not sheets:
         job.warnings.append("no picture was drawn, because there is no surface")

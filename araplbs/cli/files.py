@@ -25,7 +25,7 @@ def is_obj(path: str | Path) -> bool:
     return Path(path).suffix.lower() == OBJ
 
 
-def kind_of(path: Path) -> Kind:
+def gltf_or_usd(path: Path) -> Kind:
     """The kind of an output of `araplbs`."""
     return USD if is_usd(path) else GLTF
 
@@ -147,7 +147,7 @@ def all_outputs(
     plan: Plan,
     arguments: argparse.Namespace,
     has_pictures: bool,
-    kind_of: Callable[[Path], Kind] = kind_of,
+    kind_of: Callable[[Path], Kind] = gltf_or_usd,
 ) -> Outputs:
     """The Outputs of a plan [(input, output)]. has_pictures: whether reports have pictures.
     kind_of: returns the kind of an output. Raises WrongArguments if a file would replace an input,

@@ -158,7 +158,7 @@ def check(arguments: argparse.Namespace, has_page: bool = False) -> None:
 
 def report_folder(arguments: argparse.Namespace) -> str | None:
     """The folder of --report, which may also be the name of a page."""
-    path = getattr(arguments, "report", None)
+    path: str | None = arguments.report
     return None if path and Path(path).suffix.lower() in PAGES else path
 
 

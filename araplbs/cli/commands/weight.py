@@ -331,12 +331,12 @@ def _join(job: Job, first: list[Character]) -> Joined:
     from ...gltf.several import joined
 
     members = []
-    for each in [job, *job.others]:
-        with naming(each.source, job.source):
-            found = first if each is job else each.characters(each.read())
-        if len(found) > 1:
-            raise Refused(f"{each.source} has {len(found)} skeletons: --together needs one")
-        members += found
+    for part in [job, *job.others]:
+        with naming(part.source, job.source):
+            characters = first if part is job else part.characters(part.read())
+        if len(characters) > 1:
+            raise Refused(f"{part.source} has {len(characters)} skeletons: --together needs one")
+        members += characters
     return joined(members)
 
 
