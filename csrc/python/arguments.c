@@ -33,7 +33,7 @@ static int is_name(const char *name, const char *text, Py_ssize_t length) {
 static void look_up(const arap_signature *signature, arap_parameter *p) {
     for (int i = 0; i < ARGUMENTS; i++)
         if (is_name(arguments[i].name, p->name, p->length)) p->argument = arguments + i;
-    for (int t = 0; t < 3 && signature->tables[t] && !p->setting; t++)
+    for (int t = 0; t < ARAP_TABLES && signature->tables[t] && !p->setting; t++)
         for (int i = 0; i < signature->tables[t]->count; i++) {
             const arap_setting *setting = signature->tables[t]->settings + i;
             if (!is_name(setting->name, p->name, p->length)) continue;
@@ -52,7 +52,7 @@ int arap_parameters(const arap_signature *signature, arap_parameter *out) {
         if (word[0] == '*') {
             keyword = 1;
             if (length == 1) continue;
-            for (int t = 0; t < 3 && signature->tables[t]; t++)
+            for (int t = 0; t < ARAP_TABLES && signature->tables[t]; t++)
                 for (int i = 0; i < signature->tables[t]->count; i++) {
                     const arap_setting *setting = signature->tables[t]->settings + i;
                     int known = 0;
@@ -325,13 +325,4 @@ int arap_parse(const arap_signature *signature, PyObject *args, PyObject *kwargs
             break;
         }
     return 0;
-}
-
-int arap_open(const arap_signature *signature, PyObject *args, PyObject *kwargs,
-              void *const *settings, arap_inputs *in, arap_py_context *run) {
-    arap_inputs_init(in);
-    return arap_parse(signature, args, kwargs, in, settings) ||
-                   arap_py_context_init(run, in->progress, in->threads)
-               ? -1
-               : 0;
 }

@@ -4,7 +4,6 @@
 
 #include "base/settings.h"
 #include "python/array.h"
-#include "python/error.h"
 
 /* Arguments of a call, converted: arrays of the types and shapes in arguments.def, NULL for None
  * and for arguments that were not given. Objects are borrowed. */
@@ -26,6 +25,9 @@ typedef struct arap_inputs {
 /* The size that a letter stands for, or 0 if no argument has determined it. */
 npy_intp arap_input_size(const arap_inputs *in, char letter);
 
+enum { ARAP_READ_BONES = 1, ARAP_READ_POSES = 2, ARAP_READ_WEIGHTS = 4 };
+#define ARAP_TABLES 3
+
 /* The signature of a function or type.
  *
  * names: those of arguments.def and of single settings, in order, with "*" before keyword-only
@@ -33,7 +35,8 @@ npy_intp arap_input_size(const arap_inputs *in, char letter);
  * "name?" is required, "name=" is optional. */
 typedef struct arap_signature {
     const char *function, *names, *description;
-    const arap_setting_table *tables[3]; /* the remaining ones NULL */
+    const arap_setting_table *tables[ARAP_TABLES]; /* the remaining ones NULL */
+    int reads; /* what arap_open reads besides the geometry (python/call.h) */
 } arap_signature;
 
 /* Initialize the inputs before the first parse, with no arguments given. Required array sizes may
@@ -45,11 +48,6 @@ void arap_inputs_release(arap_inputs *in);
  * -1 with an exception that names the argument. */
 int arap_parse(const arap_signature *signature, PyObject *args, PyObject *kwargs, arap_inputs *in,
                void *const *settings);
-
-/* Parse a call of a function and begin it with its `progress` and `threads`. The inputs must be
- * released in any case. */
-int arap_open(const arap_signature *signature, PyObject *args, PyObject *kwargs,
-              void *const *settings, arap_inputs *in, arap_py_context *run);
 
 /* Create the text of a signature for help(), a new str: arguments, settings, defaults and ranges.
  */

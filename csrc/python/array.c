@@ -2,7 +2,6 @@
  * exception that names the array. All functions need the GIL. */
 #include "python/array.h"
 
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -123,6 +122,17 @@ int arap_check_finite(const double *data, npy_intp count, const char *name) {
     return 0;
 }
 
+int arap_check_indices(const int *indices, npy_intp count, int corners, npy_intp vertices,
+                       const char *name) {
+    for (npy_intp i = 0; i < count * corners; i++) {
+        if (indices[i] >= 0 && indices[i] < vertices) continue;
+        PyErr_Format(PyExc_ValueError, "%s[%zd, %zd] is %d, but there are %zd vertices", name,
+                     i / corners, i % corners, indices[i], vertices);
+        return -1;
+    }
+    return 0;
+}
+
 const long long *arap_longs(arap_arrays *arrays, PyObject *argument, const char *name,
                             arap_shape *shape) {
     if (!argument || argument == Py_None) return NULL;
@@ -213,19 +223,36 @@ const double *arap_transforms(arap_arrays *arrays, PyObject *argument, const cha
     return to;
 }
 
-static PyObject *new_array(int dimensions, const npy_intp *sizes, int type, const void *data,
-                           size_t item) {
+PyObject *arap_new_array(int type, int dimensions, const npy_intp *sizes, const void *data) {
     PyObject *array = PyArray_SimpleNew(dimensions, sizes, type);
     if (array && data)
         memcpy(PyArray_DATA((PyArrayObject *)array), data,
-               item * (size_t)PyArray_SIZE((PyArrayObject *)array));
+               (size_t)PyArray_NBYTES((PyArrayObject *)array));
     return array;
 }
 
 PyObject *arap_new_doubles(int dimensions, const npy_intp *sizes, const double *data) {
-    return new_array(dimensions, sizes, NPY_DOUBLE, data, sizeof(double));
+    return arap_new_array(NPY_DOUBLE, dimensions, sizes, data);
 }
 
 PyObject *arap_new_ints(int dimensions, const npy_intp *sizes, const int *data) {
-    return new_array(dimensions, sizes, NPY_INT, data, sizeof(int));
+    return arap_new_array(NPY_INT, dimensions, sizes, data);
+}
+
+PyObject *arap_new_sizes(npy_intp count, const size_t *data) {
+    PyObject *array = PyArray_SimpleNew(1, &count, NPY_INT64);
+    npy_int64 *to = array ? PyArray_DATA((PyArrayObject *)array) : NULL;
+    for (npy_intp i = 0; array && i < count; i++) to[i] = (npy_int64)data[i];
+    return array;
+}
+
+PyObject *arap_new_members(int type, npy_intp count, int items, const void *first, size_t size) {
+    npy_intp sizes[2] = {count, items};
+    PyObject *array = PyArray_SimpleNew(items > 1 ? 2 : 1, sizes, type);
+    if (!array) return NULL;
+    char *to = PyArray_DATA((PyArrayObject *)array);
+    size_t bytes = (size_t)items * (size_t)PyArray_ITEMSIZE((PyArrayObject *)array);
+    for (npy_intp i = 0; i < count; i++)
+        memcpy(to + bytes * (size_t)i, (const char *)first + size * (size_t)i, bytes);
+    return array;
 }

@@ -37,6 +37,9 @@ const double *arap_doubles(arap_arrays *arrays, PyObject *argument, const char *
                            arap_shape *shape);
 /* Raise ValueError and return -1 if any of `count` numbers is not finite. */
 int arap_check_finite(const double *data, npy_intp count, const char *name);
+/* The same if any of `count` rows of `corners` indices is not below `vertices`, or negative. */
+int arap_check_indices(const int *indices, npy_intp count, int corners, npy_intp vertices,
+                       const char *name);
 const int *arap_ints(arap_arrays *arrays, PyObject *argument, const char *name, arap_shape *shape);
 const long long *arap_longs(arap_arrays *arrays, PyObject *argument, const char *name,
                             arap_shape *shape);
@@ -48,8 +51,14 @@ const char *arap_bools(arap_arrays *arrays, PyObject *argument, const char *name
 const double *arap_transforms(arap_arrays *arrays, PyObject *argument, const char *name,
                               const char *item, arap_shape *shape);
 
-/* Create new arrays that hold a copy; NULL with an exception when out of memory. */
+/* Create new arrays that hold a copy, or no values if `data` is NULL; NULL with an exception when
+ * out of memory. */
+PyObject *arap_new_array(int type, int dimensions, const npy_intp *sizes, const void *data);
 PyObject *arap_new_doubles(int dimensions, const npy_intp *sizes, const double *data);
 PyObject *arap_new_ints(int dimensions, const npy_intp *sizes, const int *data);
+/* int64 */
+PyObject *arap_new_sizes(npy_intp count, const size_t *data);
+/* A member of `count` structs of `size` bytes: (count) values or, for arrays, (count, items). */
+PyObject *arap_new_members(int type, npy_intp count, int items, const void *first, size_t size);
 
 #endif

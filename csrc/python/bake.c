@@ -8,8 +8,7 @@
 #include <string.h>
 
 #include "bake/bake.h"
-#include "python/error.h"
-#include "python/input.h"
+#include "python/report.h"
 
 typedef struct frame_source {
     PyObject *sequence; /* borrowed */
@@ -58,12 +57,13 @@ static arap_status read_frame(void *data, arap_error *error, int index, double *
     return arap_fail(error, status, "frame %d cannot be read", index);
 }
 
-static int problem_from_inputs(arap_inputs *in, frame_source *source, arap_bake_problem *out) {
-    *out = (arap_bake_problem){.transforms = in->transforms,
+static int problem_from_call(arap_call *call, frame_source *source, arap_bake_problem *out) {
+    arap_inputs *in = &call->in;
+    *out = (arap_bake_problem){.geometry = call->geometry,
+                               .transforms = in->transforms,
                                .bone_count = in->transforms ? (int)arap_input_size(in, 'm') : 0,
                                .locked_vertices = in->locked_vertices,
                                .candidates = in->candidates};
-    if (arap_geometry_from_inputs(in, &out->geometry)) return -1;
     if (!in->transforms && (in->weights || in->candidates)) {
         PyErr_Format(PyExc_ValueError, "%s needs transforms",
                      in->weights ? "weights" : "candidates");
@@ -94,44 +94,17 @@ static int problem_from_inputs(arap_inputs *in, frame_source *source, arap_bake_
     return 0;
 }
 
-/* (start, bones, weights) */
-static PyObject *weight_rows(const arap_influences *w) {
-    npy_intp starts = w->count + 1, entries = (npy_intp)w->start[w->count];
-    PyObject *start = PyArray_SimpleNew(1, &starts, NPY_INT64);
-    PyObject *bones = arap_new_ints(1, &entries, w->bone);
-    PyObject *weights = arap_new_doubles(1, &entries, w->weight);
-    if (start && bones && weights) {
-        npy_int64 *to = PyArray_DATA((PyArrayObject *)start);
-        for (npy_intp i = 0; i < starts; i++) to[i] = (npy_int64)w->start[i];
-        return Py_BuildValue("(NNN)", start, bones, weights);
-    }
-    Py_XDECREF(start);
-    Py_XDECREF(bones);
-    Py_XDECREF(weights);
-    return NULL;
-}
-
 static PyObject *baked_dict(const arap_baked *baked) {
     npy_intp transforms[4] = {baked->frames, baked->bones, 3, 4}, centers[2] = {baked->bones, 3};
     npy_intp n = baked->vertices, iterations = baked->iterations;
-    PyObject *rows = weight_rows(&baked->weights);
-    PyObject *moved = rows ? arap_new_doubles(4, transforms, baked->transforms) : NULL;
-    PyObject *places = moved ? arap_new_doubles(2, centers, baked->centers) : NULL;
-    PyObject *errors = places ? arap_new_doubles(1, &n, baked->vertex_error) : NULL;
-    PyObject *history = errors ? arap_new_doubles(1, &iterations, baked->history) : NULL;
-    PyObject *dict = NULL;
-    if (history)
-        dict = Py_BuildValue("{s:O,s:O,s:O,s:O,s:O,s:d,s:d,s:d,s:(ii),s:i}", "weights", rows,
-                             "transforms", moved, "centers", places, "vertex_error", errors,
-                             "history", history, "rms", baked->rms, "max", baked->max, "size",
-                             baked->size, "worst", baked->worst_frame, baked->worst_vertex,
-                             "iterations", baked->iterations);
-    Py_XDECREF(rows);
-    Py_XDECREF(moved);
-    Py_XDECREF(places);
-    Py_XDECREF(errors);
-    Py_XDECREF(history);
-    return dict;
+    return Py_BuildValue("{s:N,s:N,s:N,s:N,s:N,s:d,s:d,s:d,s:(ii),s:i}", "weights",
+                         arap_py_sparse_weights(&baked->weights), "transforms",
+                         arap_new_doubles(4, transforms, baked->transforms), "centers",
+                         arap_new_doubles(2, centers, baked->centers), "vertex_error",
+                         arap_new_doubles(1, &n, baked->vertex_error), "history",
+                         arap_new_doubles(1, &iterations, baked->history), "rms", baked->rms, "max",
+                         baked->max, "size", baked->size, "worst", baked->worst_frame,
+                         baked->worst_vertex, "iterations", baked->iterations);
 }
 
 PyObject *arap_py_bake(PyObject *module, PyObject *args, PyObject *kwargs) {
@@ -140,26 +113,19 @@ PyObject *arap_py_bake(PyObject *module, PyObject *args, PyObject *kwargs) {
         .names = "vertices frames transforms= * triangles edges weights locked_vertices "
                  "locked_bones candidates ** progress threads",
         .tables = {&arap_bake_settings_table}};
-    PyObject *result = NULL;
     arap_bake_settings settings;
     void *const places[] = {&settings};
-    arap_inputs in;
     arap_bake_problem problem;
     frame_source source;
     arap_baked baked = {0};
-    arap_py_context run;
-    arap_status status;
-    arap_settings_fill(&arap_bake_settings_table, &settings);
-    if (arap_open(&signature, args, kwargs, places, &in, &run) ||
-        problem_from_inputs(&in, &source, &problem))
-        goto done;
+    arap_call call;
+    if (arap_open(&call, &signature, module, args, kwargs, places) ||
+        problem_from_call(&call, &source, &problem))
+        return arap_close(&call);
     ARAP_BEGIN_WORK
-    status = arap_bake(&run.context, &problem, &settings, &baked);
+    call.status = arap_bake(&call.run.context, &problem, &settings, &baked);
     ARAP_END_WORK
-    result = status ? arap_raise(PyModule_GetState(module), &run.context) : baked_dict(&baked);
-
-done:
+    if (!call.status) arap_add_result(&call, baked_dict(&baked));
     arap_baked_clear(&baked);
-    arap_inputs_release(&in);
-    return result;
+    return arap_close(&call);
 }

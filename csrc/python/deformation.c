@@ -3,11 +3,8 @@
  * copied and the work runs without the GIL. Cost and failures are those of the functions called. */
 #include "python/functions.h"
 
-#include "base/memory.h"
 #include "measures/deformation.h"
 #include "python/engine_docs.h"
-#include "python/error.h"
-#include "python/input.h"
 #include "python/object.h"
 
 /* Bones of a deformation: none, or heads, tails and the other data that it uses. */
@@ -28,47 +25,46 @@ static int take_bones(arap_inputs *in, arap_bones *bones) {
 }
 
 /* Poses of these bones, or of any number of rigid bones if none are known. */
-static int take_poses(arap_inputs *in, arap_bones *bones, arap_given_poses *given) {
-    if (!in->poses) {
+static int take_poses(arap_call *call) {
+    if (!call->in.poses) {
         PyErr_SetString(PyExc_TypeError, "poses must be an array, not None");
         return -1;
     }
-    if (!bones->count) bones->count = (int)arap_input_size(in, 'm');
-    return arap_some_poses_from_inputs(in, bones, given);
+    if (!call->bones.count) call->bones.count = (int)arap_input_size(&call->in, 'm');
+    return arap_some_poses_from_inputs(&call->in, &call->bones, &call->poses);
 }
 
-/* Skin with bones, which may be more than the deformation knows, and add the result. */
-static arap_status add_skinned(arap_context *context, arap_deformation *d, const arap_bones *bones,
-                               const arap_given_poses *given, const arap_sparse_weights *rows,
-                               const double *posed) {
+/* Skin with the bones of a call, which may be more than the deformation knows, and add the result.
+ * Alternatively, add these posed points. */
+static arap_status add_skinned(arap_call *call, arap_deformation *d, const double *posed) {
+    arap_context *context = &call->run.context;
     arap_skinning skinning;
     arap_status status =
-        arap_skinning_create(context, d->count, d->vertices, bones, given, &skinning);
+        arap_skinning_create(context, d->count, d->vertices, &call->bones, &call->poses, &skinning);
     if (status) return status;
-    status = arap_deformation_add(context, d, &skinning, rows, posed);
+    status = arap_deformation_add(context, d, &skinning, posed ? NULL : &call->weights, posed);
     arap_skinning_clear(&skinning);
     return status;
 }
 
-static PyObject *measures_dict(const arap_module_state *state, arap_context *context,
-                               const arap_deformation *d, int per_triangle, int per_vertex) {
+/* Add a dictionary of the measures to the results of a call. */
+static void add_measures(arap_call *call, const arap_deformation *d, int per_triangle,
+                         int per_vertex) {
+    arap_context *context = &call->run.context;
     arap_measures measures;
     npy_intp triangles = (npy_intp)d->surface.triangle_count, n = d->count, m = d->bones.count;
     PyObject *dict = NULL, *drifts = arap_new_doubles(1, &m, NULL);
     PyObject *faces = drifts && per_triangle ? arap_new_doubles(1, &triangles, NULL) : NULL;
     PyObject *points = drifts && per_vertex ? arap_new_doubles(1, &n, NULL) : NULL;
     if (PyErr_Occurred()) goto done;
-    arap_status status = arap_deformation_measures(context, d, &measures);
+    call->status = arap_deformation_measures(context, d, &measures);
     if (faces)
         arap_triangle_strain(&d->surface, d->poses, d->strain2,
                              PyArray_DATA((PyArrayObject *)faces));
-    if (!status && points)
-        status = arap_vertex_strain(context, &d->surface, d->poses, d->strain2, d->count,
-                                    PyArray_DATA((PyArrayObject *)points));
-    if (status) {
-        arap_raise(state, context);
-        goto done;
-    }
+    if (!call->status && points)
+        call->status = arap_vertex_strain(context, &d->surface, d->poses, d->strain2, d->count,
+                                          PyArray_DATA((PyArrayObject *)points));
+    if (call->status) goto done;
     arap_bone_drift(d, PyArray_DATA((PyArrayObject *)drifts));
     dict = Py_BuildValue("{s:d,s:d,s:d,s:d,s:d,s:d,s:O,s:i,s:i,s:i}", "area", measures.strain.area,
                          "face", measures.strain.face, "p99", measures.strain.p99, "drift",
@@ -78,44 +74,37 @@ static PyObject *measures_dict(const arap_module_state *state, arap_context *con
     if ((dict && faces && PyDict_SetItemString(dict, "triangle_strain", faces)) ||
         (dict && points && PyDict_SetItemString(dict, "vertex_strain", points)))
         Py_CLEAR(dict);
+    arap_add_result(call, dict);
 
 done:
     Py_XDECREF(drifts);
     Py_XDECREF(faces);
     Py_XDECREF(points);
-    return dict;
 }
 
 PyObject *arap_py_surface_strain(PyObject *module, PyObject *args, PyObject *kwargs) {
     static const arap_signature signature = {.function = "surface_strain",
                                              .names = "vertices triangles? posed * threads"};
-    PyObject *result = NULL;
-    arap_inputs in;
-    arap_geometry geometry;
-    arap_deformation d = {0};
-    arap_py_context run;
-    arap_status status;
-    npy_intp poses;
-    if (arap_open(&signature, args, kwargs, NULL, &in, &run) ||
-        arap_geometry_from_inputs(&in, &geometry))
-        goto done;
-    const double *posed = arap_posed_from_inputs(&in, 1, &poses);
-    npy_intp count = (npy_intp)geometry.triangle_count;
-    if (!posed || !(result = arap_new_doubles(1, &count, NULL))) goto done;
-    double *out = PyArray_DATA((PyArrayObject *)result);
     const arap_bones none = {0};
+    const double *posed = NULL;
+    double *strain = NULL;
+    arap_deformation d = {0};
+    arap_call call;
+    npy_intp poses;
+    if (!arap_open(&call, &signature, module, args, kwargs, NULL))
+        posed = arap_posed_from_inputs(&call.in, 1, &poses);
+    npy_intp triangles = (npy_intp)call.geometry.triangle_count;
+    if (posed) strain = arap_new_result(&call, NPY_DOUBLE, 1, &triangles, NULL);
+    if (!strain) return arap_close(&call);
     const arap_skinning unmoved = {.poses = (int)poses};
     ARAP_BEGIN_WORK
-    status = arap_deformation_create(&run.context, &geometry, &none, &d);
-    if (!status) status = arap_deformation_add(&run.context, &d, &unmoved, NULL, posed);
-    if (!status) arap_triangle_strain(&d.surface, d.poses, d.strain2, out);
+    call.status = arap_deformation_create(&call.run.context, &call.geometry, &none, &d);
+    if (!call.status)
+        call.status = arap_deformation_add(&call.run.context, &d, &unmoved, NULL, posed);
+    if (!call.status) arap_triangle_strain(&d.surface, d.poses, d.strain2, strain);
     ARAP_END_WORK
-    result = arap_finish(PyModule_GetState(module), &run, status, result);
-
-done:
     arap_deformation_clear(&d);
-    arap_inputs_release(&in);
-    return result;
+    return arap_close(&call);
 }
 
 PyObject *arap_py_deformation(PyObject *module, PyObject *args, PyObject *kwargs) {
@@ -124,50 +113,27 @@ PyObject *arap_py_deformation(PyObject *module, PyObject *args, PyObject *kwargs
         .names = "vertices triangles? weights poses bone_heads= bone_tails= * bone_deform "
                  "bone_kinds bone_segments bends segment_poses parameters per_triangle per_vertex "
                  "progress threads"};
-    PyObject *result = NULL;
-    arap_inputs in;
-    arap_geometry geometry;
     arap_bones bones;
-    arap_given_poses given;
-    arap_sparse_weights rows;
     arap_deformation d = {0};
-    arap_py_context run;
-    arap_status status;
-    if (arap_open(&signature, args, kwargs, NULL, &in, &run) ||
-        arap_geometry_from_inputs(&in, &geometry) || take_bones(&in, &bones))
-        goto done;
-    arap_bones skinned = bones;
-    if (take_poses(&in, &skinned, &given) || arap_sparse_weights_from_inputs(&in, &rows)) goto done;
+    arap_call call;
+    if (arap_open(&call, &signature, module, args, kwargs, NULL) || take_bones(&call.in, &bones))
+        return arap_close(&call);
+    call.bones = bones;
+    if (take_poses(&call) || arap_sparse_weights_from_inputs(&call.in, &call.weights))
+        return arap_close(&call);
     ARAP_BEGIN_WORK
-    status = arap_deformation_create(&run.context, &geometry, &bones, &d);
-    if (!status) status = add_skinned(&run.context, &d, &skinned, &given, &rows, NULL);
+    call.status = arap_deformation_create(&call.run.context, &call.geometry, &bones, &d);
+    if (!call.status) call.status = add_skinned(&call, &d, NULL);
     ARAP_END_WORK
-    if (status)
-        arap_raise(PyModule_GetState(module), &run.context);
-    else
-        result = measures_dict(PyModule_GetState(module), &run.context, &d, in.per_triangle,
-                               in.per_vertex);
-
-done:
+    if (!call.status) add_measures(&call, &d, call.in.per_triangle, call.in.per_vertex);
     arap_deformation_clear(&d);
-    arap_inputs_release(&in);
-    return result;
+    return arap_close(&call);
 }
 
 typedef struct deformation_object {
     arap_py_object base;
-    arap_deformation deformation; /* of no vertices: not created */
+    arap_deformation deformation;
 } deformation_object;
-
-static arap_module_state *state_of(deformation_object *self) {
-    return arap_py_object_state(&self->base);
-}
-
-static PyObject *deformation_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
-    (void)args;
-    (void)kwargs;
-    return arap_py_object_new(type, "Deformation");
-}
 
 static void deformation_dealloc(deformation_object *self) {
     arap_deformation_clear(&self->deformation);
@@ -179,78 +145,58 @@ static int deformation_init(deformation_object *self, PyObject *args, PyObject *
         .function = "Deformation",
         .names = "vertices triangles? bone_heads= bone_tails= * bone_deform bone_kinds "
                  "bone_segments threads"};
-    arap_inputs in;
-    arap_geometry geometry;
-    arap_bones bones;
-    arap_deformation made = {0};
-    arap_py_context run;
-    arap_status status = ARAP_OK;
-    if (!arap_open(&signature, args, kwargs, NULL, &in, &run) &&
-        !arap_geometry_from_inputs(&in, &geometry) && !take_bones(&in, &bones)) {
+    arap_call call;
+    if (arap_py_object_begin(&self->base)) return -1;
+    if (!arap_open(&call, &signature, (PyObject *)self, args, kwargs, NULL) &&
+        !take_bones(&call.in, &call.bones)) {
         ARAP_BEGIN_WORK
-        status = arap_deformation_create(&run.context, &geometry, &bones, &made);
+        call.status = arap_deformation_create(&call.run.context, &call.geometry, &call.bones,
+                                              &self->deformation);
         ARAP_END_WORK
-        if (status) arap_raise(state_of(self), &run.context);
+        if (!call.status) arap_py_object_created(&self->base, &call.run);
     }
-    arap_inputs_release(&in);
-    if (PyErr_Occurred()) return -1;
-    if (self->deformation.count && arap_py_object_enter(&self->base)) {
-        arap_deformation_clear(&made);
-        return -1;
-    }
-    int held = self->deformation.count;
-    arap_deformation_clear(&self->deformation);
-    self->deformation = made;
-    self->base.threads = in.threads;
-    self->base.created = 1;
-    if (held) arap_py_leave(&self->base.lock);
-    return 0;
+    arap_py_object_leave(&self->base);
+    return arap_end(&call);
 }
 
-/* Add poses from weights or, if the signature has `posed`, from these points. */
-static PyObject *add(deformation_object *self, const arap_signature *signature, PyObject *args,
-                     PyObject *kwargs) {
+/* Add poses from weights or, if the signature has `posed`, from these points. The lock must be
+ * held. */
+static PyObject *add_locked(deformation_object *self, const arap_signature *signature,
+                            PyObject *args, PyObject *kwargs) {
     arap_deformation *d = &self->deformation;
-    arap_inputs in;
-    arap_bones bones;
-    arap_given_poses given = {0};
-    arap_sparse_weights rows = {0};
-    arap_py_context run;
-    arap_status status;
     const double *points = NULL;
     npy_intp count = 0;
-    PyObject *result = NULL;
-    arap_inputs_init(&in);
-    if (arap_py_object_enter(&self->base)) return NULL;
-    bones = d->bones;
-    in.size['n' - 'a'] = d->count;
-    if (bones.count) in.size['m' - 'a'] = bones.count;
-    if (arap_parse(signature, args, kwargs, &in, NULL) ||
-        arap_py_context_init(&run, in.progress, self->base.threads) ||
-        (in.posed && !(points = arap_posed_from_inputs(&in, 0, &count))))
-        goto done;
-    int needs_poses = !points || d->limbs.count || in.poses;
-    if (needs_poses && take_poses(&in, &bones, &given)) goto done;
-    if (points && needs_poses && given.count != count) {
-        PyErr_Format(PyExc_ValueError, "posed has %zd poses, but poses has %d", count, given.count);
-        goto done;
-    }
-    if (!points && arap_sparse_weights_from_inputs(&in, &rows)) goto done;
+    arap_call call;
+    arap_call_init(&call, (PyObject *)self);
+    call.bones = d->bones;
+    call.in.size['n' - 'a'] = d->count;
+    if (d->bones.count) call.in.size['m' - 'a'] = d->bones.count;
+    if (arap_parse(signature, args, kwargs, &call.in, NULL) ||
+        arap_py_context_init(&call.run, call.in.progress, self->base.threads) ||
+        (call.in.posed && !(points = arap_posed_from_inputs(&call.in, 0, &count))))
+        return arap_close(&call);
+    int needs_poses = !points || d->limbs.count || call.in.poses;
+    if (needs_poses && take_poses(&call)) return arap_close(&call);
+    if (points && needs_poses && call.poses.count != count)
+        PyErr_Format(PyExc_ValueError, "posed has %zd poses, but poses has %d", count,
+                     call.poses.count);
+    else if (!points)
+        arap_sparse_weights_from_inputs(&call.in, &call.weights);
+    if (PyErr_Occurred()) return arap_close(&call);
     const arap_skinning unmoved = {.poses = (int)count};
     ARAP_BEGIN_WORK
-    status = needs_poses
-                 ? add_skinned(&run.context, d, &bones, &given, points ? NULL : &rows, points)
-                 : arap_deformation_add(&run.context, d, &unmoved, NULL, points);
+    call.status = needs_poses ? add_skinned(&call, d, points)
+                              : arap_deformation_add(&call.run.context, d, &unmoved, NULL, points);
     ARAP_END_WORK
-    if (status)
-        arap_raise(state_of(self), &run.context);
-    else
-        result = Py_NewRef(Py_None);
+    return arap_close(&call);
+}
 
-done:
-    arap_py_leave(&self->base.lock);
-    arap_inputs_release(&in);
-    return result;
+static PyObject *add(deformation_object *self, const arap_signature *signature, PyObject *args,
+                     PyObject *kwargs) {
+    if (arap_py_object_enter(&self->base)) return NULL;
+    PyObject *none = add_locked(self, signature, args, kwargs);
+    arap_py_object_leave(&self->base);
+    return none;
 }
 
 static PyObject *deformation_skin(deformation_object *self, PyObject *args, PyObject *kwargs) {
@@ -269,40 +215,34 @@ static PyObject *deformation_clear(deformation_object *self, PyObject *unused) {
     (void)unused;
     if (arap_py_object_enter(&self->base)) return NULL;
     arap_deformation_restart(&self->deformation);
-    arap_py_leave(&self->base.lock);
+    arap_py_object_leave(&self->base);
     return Py_NewRef(Py_None);
 }
 
 static PyObject *deformation_measures(deformation_object *self, PyObject *args, PyObject *kwargs) {
     static const arap_signature signature = {.function = "measures",
                                              .names = "* per_triangle per_vertex"};
-    arap_inputs in;
-    arap_py_context run;
-    PyObject *dict = NULL;
-    arap_inputs_init(&in);
-    if (arap_parse(&signature, args, kwargs, &in, NULL) ||
-        arap_py_context_init(&run, NULL, self->base.threads) || arap_py_object_enter(&self->base))
-        return NULL;
+    arap_call call;
+    arap_py_object_call(&self->base, &call);
+    if (arap_parse(&signature, args, kwargs, &call.in, NULL) || arap_py_object_enter(&self->base))
+        return arap_close(&call);
     if (self->deformation.poses)
-        dict = measures_dict(state_of(self), &run.context, &self->deformation, in.per_triangle,
-                             in.per_vertex);
+        add_measures(&call, &self->deformation, call.in.per_triangle, call.in.per_vertex);
     else
         PyErr_SetString(PyExc_ValueError, "there are no poses");
-    arap_py_leave(&self->base.lock);
-    return dict;
+    arap_py_object_leave(&self->base);
+    return arap_close(&call);
 }
 
-#define KEYWORDS(function) (PyCFunction)(void (*)(void)) function, METH_VARARGS | METH_KEYWORDS
-
 static PyMethodDef deformation_methods[] = {
-    {"skin", KEYWORDS(deformation_skin), DOC_Deformation_skin},
-    {"add", KEYWORDS(deformation_add), DOC_Deformation_add},
+    {"skin", ARAP_KEYWORDS(deformation_skin), DOC_Deformation_skin},
+    {"add", ARAP_KEYWORDS(deformation_add), DOC_Deformation_add},
     {"clear", (PyCFunction)deformation_clear, METH_NOARGS, DOC_Deformation_clear},
-    {"measures", KEYWORDS(deformation_measures), DOC_Deformation_measures},
+    {"measures", ARAP_KEYWORDS(deformation_measures), DOC_Deformation_measures},
     {0}};
 
 static PyType_Slot deformation_slots[] = {
-    {Py_tp_new, deformation_new},         {Py_tp_init, deformation_init},
+    {Py_tp_new, arap_py_object_new},      {Py_tp_init, deformation_init},
     {Py_tp_dealloc, deformation_dealloc}, {Py_tp_methods, deformation_methods},
     {Py_tp_doc, DOC_Deformation},         {0, NULL}};
 

@@ -2,11 +2,6 @@
  * without the GIL. Cost and failures are those of rig/bone_tails.c and rig/joint_skeleton.c. */
 #include "python/functions.h"
 
-#include <string.h>
-
-#include "python/ending.h"
-#include "python/error.h"
-#include "python/input.h"
 #include "rig/bone_tails.h"
 #include "rig/joint_skeleton.h"
 #include "rig/skeleton.h"
@@ -30,42 +25,26 @@ PyObject *arap_py_bone_directions(PyObject *module, PyObject *args, PyObject *kw
     static const arap_signature signature = {
         .function = "bone_directions",
         .names = "vertices triangles? bone_heads bone_tails? bone_parents * bone_deform edges tets "
-                 "progress threads"};
-    PyObject *ends = NULL, *ways = NULL, *result = NULL;
-    arap_inputs in;
-    arap_geometry geometry;
-    arap_bones bones;
+                 "progress threads",
+        .reads = ARAP_READ_BONES};
     arap_tail_study tails;
     arap_joint_skeleton made = {0};
-    arap_py_context run;
-    arap_status status;
-    if (arap_open(&signature, args, kwargs, NULL, &in, &run) ||
-        arap_geometry_from_inputs(&in, &geometry) || arap_bones_from_inputs(&in, &bones))
-        goto done;
+    arap_call call;
+    if (arap_open(&call, &signature, module, args, kwargs, NULL)) return arap_close(&call);
     ARAP_BEGIN_WORK
-    status = find_directions(&run.context, &geometry, &bones, &tails, &made);
+    call.status = find_directions(&call.run.context, &call.geometry, &call.bones, &tails, &made);
     ARAP_END_WORK
-    if (status) {
-        arap_raise(PyModule_GetState(module), &run.context);
-        goto done;
+    if (!call.status) {
+        npy_intp sizes[2] = {call.bones.count, 3};
+        int reaches = made.ways && !made.along;
+        const char *meaning = reaches ? "joints" : made.tails ? "lengths" : "tails";
+        arap_new_result(&call, NPY_DOUBLE, 2, sizes, made.tails ? made.tails : call.bones.tails);
+        if (reaches)
+            arap_new_result(&call, NPY_BOOL, 1, sizes, made.ways);
+        else
+            arap_add_result(&call, Py_NewRef(Py_None));
+        arap_add_result(&call, PyUnicode_FromString(meaning));
     }
-    npy_intp m = bones.count, sizes[2] = {m, 3};
-    ends = arap_new_doubles(2, sizes, NULL);
-    int reaches = made.ways && !made.along;
-    ways = reaches ? PyArray_SimpleNew(1, &m, NPY_BOOL) : Py_NewRef(Py_None);
-    if (!ends || !ways) goto done;
-    const double *tail = made.tails ? made.tails : bones.tails;
-    memcpy(PyArray_DATA((PyArrayObject *)ends), tail, 3 * (size_t)m * sizeof *tail);
-    if (reaches) memcpy(PyArray_DATA((PyArrayObject *)ways), made.ways, (size_t)m);
-    result = Py_BuildValue("(OOs)", ends, ways,
-                           reaches      ? "joints"
-                           : made.tails ? "lengths"
-                                        : "tails");
-
-done:
-    Py_XDECREF(ends);
-    Py_XDECREF(ways);
     arap_joint_skeleton_clear(&made);
-    arap_inputs_release(&in);
-    return result;
+    return arap_close(&call);
 }

@@ -3,58 +3,35 @@
 #include "python/functions.h"
 
 #include "extras/mixed.h"
-#include "python/error.h"
-#include "python/input.h"
 
 PyObject *arap_py_elastic_poses(PyObject *module, PyObject *args, PyObject *kwargs) {
     static const arap_signature signature = {
         .function = "elastic_poses",
         .names = "vertices triangles? poses bone_heads bone_tails * weights bone_deform edges tets "
                  "per_iteration progress threads **",
-        .tables = {&arap_elastic_settings_table}};
-    PyObject *posed = NULL, *energies = NULL;
-    arap_inputs in;
+        .tables = {&arap_elastic_settings_table},
+        .reads = ARAP_READ_BONES | ARAP_READ_POSES | ARAP_READ_WEIGHTS};
     arap_elastic_settings settings;
     void *const places[] = {&settings};
-    arap_geometry geometry;
-    arap_bones bones;
-    arap_given_poses given;
-    arap_sparse_weights rows;
-    arap_py_context run;
-    arap_status status;
-    arap_elastic_settings_default(&settings);
-    if (arap_open(&signature, args, kwargs, places, &in, &run) ||
-        arap_geometry_from_inputs(&in, &geometry) || arap_bones_from_inputs(&in, &bones) ||
-        arap_some_poses_from_inputs(&in, &bones, &given) ||
-        arap_sparse_weights_from_inputs(&in, &rows))
-        goto done;
-    status = arap_settings_check(&run.context.error, &arap_elastic_settings_table, &settings);
-    if (status) {
-        arap_raise(PyModule_GetState(module), &run.context);
-        goto done;
-    }
-    npy_intp sizes[3] = {given.count, geometry.vertex_count, 3};
-    npy_intp numbers[2] = {settings.iterations + (npy_intp)1, given.count};
-    posed = arap_new_doubles(3, sizes, NULL);
-    if (posed && in.per_iteration) energies = arap_new_doubles(2, numbers, NULL);
-    if (PyErr_Occurred()) goto done;
-    double *out = PyArray_DATA((PyArrayObject *)posed),
-           *each = energies ? PyArray_DATA((PyArrayObject *)energies) : NULL;
+    double *energies = NULL;
+    arap_call call;
+    if (!arap_open(&call, &signature, module, args, kwargs, places))
+        call.status =
+            arap_settings_check(&call.run.context.error, &arap_elastic_settings_table, &settings);
+    if (call.status || PyErr_Occurred()) return arap_close(&call);
+    npy_intp sizes[3] = {call.poses.count, call.geometry.vertex_count, 3};
+    npy_intp numbers[2] = {settings.iterations + (npy_intp)1, call.poses.count};
+    double *posed = arap_new_result(&call, NPY_DOUBLE, 3, sizes, NULL);
+    if (call.in.per_iteration) energies = arap_new_result(&call, NPY_DOUBLE, 2, numbers, NULL);
+    if (PyErr_Occurred()) return arap_close(&call);
     ARAP_BEGIN_WORK
-    status =
-        arap_elastic_poses(&run.context, &geometry, &bones, &given, in.weights ? &rows : NULL,
+    call.status =
+        arap_elastic_poses(&call.run.context, &call.geometry, &call.bones, &call.poses,
+                           call.in.weights ? &call.weights : NULL,
                            settings.method == ARAP_ELASTIC_MIXED ? arap_mixed_poses : arap_descend,
-                           &settings, out, each);
+                           &settings, posed, energies);
     ARAP_END_WORK
-    posed = arap_finish(PyModule_GetState(module), &run, status, posed);
-
-done:
-    arap_inputs_release(&in);
-    if (posed && !PyErr_Occurred())
-        return energies ? Py_BuildValue("(NN)", posed, energies) : posed;
-    Py_XDECREF(posed);
-    Py_XDECREF(energies);
-    return NULL;
+    return arap_close(&call);
 }
 
 static PyObject *view_dict(const arap_mixed_view *view) {
@@ -76,35 +53,23 @@ PyObject *arap_py_mixed_elasticity(PyObject *module, PyObject *args, PyObject *k
         .function = "mixed_elasticity",
         .names = "vertices triangles? poses bone_heads bone_tails * turns bone_deform edges tets "
                  "progress threads hold samples",
-        .tables = {&arap_elastic_settings_table}};
-    PyObject *result = NULL;
-    arap_inputs in;
+        .tables = {&arap_elastic_settings_table},
+        .reads = ARAP_READ_BONES | ARAP_READ_POSES};
     arap_elastic_settings settings;
     void *const places[] = {&settings};
-    arap_geometry geometry;
-    arap_bones bones;
-    arap_given_poses given;
     arap_mixed_view view;
-    arap_py_context run;
-    arap_status status;
-    arap_elastic_settings_default(&settings);
-    if (arap_open(&signature, args, kwargs, places, &in, &run) ||
-        arap_geometry_from_inputs(&in, &geometry) || arap_bones_from_inputs(&in, &bones) ||
-        arap_some_poses_from_inputs(&in, &bones, &given) ||
-        (in.turns && arap_check_finite(in.turns, 3 * arap_input_size(&in, 'k'), "turns")))
-        goto done;
+    arap_call call;
+    if (arap_open(&call, &signature, module, args, kwargs, places)) return arap_close(&call);
+    npy_intp samples = arap_input_size(&call.in, 'k');
+    if (call.in.turns && arap_check_finite(call.in.turns, 3 * samples, "turns"))
+        return arap_close(&call);
     ARAP_BEGIN_WORK
-    status = arap_mixed_elasticity(&run.context, &geometry, &bones, &given, &settings,
-                                   (int)arap_input_size(&in, 'k'), in.turns, &view);
+    call.status = arap_mixed_elasticity(&call.run.context, &call.geometry, &call.bones, &call.poses,
+                                        &settings, (int)samples, call.in.turns, &view);
     ARAP_END_WORK
-    if (status) {
-        arap_raise(PyModule_GetState(module), &run.context);
-        goto done;
+    if (!call.status) {
+        arap_add_result(&call, view_dict(&view));
+        arap_mixed_view_clear(&view);
     }
-    result = view_dict(&view);
-    arap_mixed_view_clear(&view);
-
-done:
-    arap_inputs_release(&in);
-    return result;
+    return arap_close(&call);
 }

@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 
-PyObject *arap_raise(const arap_module_state *state, const arap_context *context) {
-    if (PyErr_Occurred()) return NULL;
+void arap_raise(const arap_module_state *state, const arap_context *context) {
+    if (PyErr_Occurred()) return;
     PyObject *type = PyExc_SystemError;
     switch (context->error.status) {
     case ARAP_NO_MEMORY:
@@ -27,7 +27,6 @@ PyObject *arap_raise(const arap_module_state *state, const arap_context *context
         break;
     }
     PyErr_SetString(type, context->error.text);
-    return NULL;
 }
 
 typedef struct report {
@@ -85,11 +84,4 @@ int arap_py_context_init(arap_py_context *self, PyObject *progress, int threads)
                                           .progress_data = self},
                               .progress = progress == Py_None ? NULL : progress};
     return 0;
-}
-
-PyObject *arap_finish(const arap_module_state *state, const arap_py_context *run,
-                      arap_status status, PyObject *result) {
-    if (!status) return result;
-    Py_DECREF(result);
-    return arap_raise(state, &run->context);
 }

@@ -12,13 +12,12 @@ typedef struct arap_module_state {
     PyObject *input_error;  /* araplbs.InputError(ValueError) */
     PyObject *solver_error; /* araplbs.SolverError(ArithmeticError) */
     PyObject *cancelled;    /* araplbs.Cancelled(Exception) */
-    PyObject *solver_type;
     PyObject *joint_solver_type;
 } arap_module_state;
 
-/* Raise the exception for the context's error; always returns NULL. A pending exception (raised by
- * a progress callback) is kept. */
-PyObject *arap_raise(const arap_module_state *state, const arap_context *context);
+/* Raise the exception for the context's error. A pending exception (raised by a progress callback)
+ * is kept. */
+void arap_raise(const arap_module_state *state, const arap_context *context);
 
 /* Create a context that reports to the callable `progress` (None: only Ctrl-C cancels). threads 0:
  * one thread per processor. Returns -1 with an exception for a bad thread count. */
@@ -27,10 +26,5 @@ typedef struct arap_py_context {
     PyObject *progress; /* borrowed */
 } arap_py_context;
 int arap_py_context_init(arap_py_context *self, PyObject *progress, int threads);
-
-/* Finish a function whose call has filled `result`, and take over this reference: returns result,
- * or NULL with an exception if the call failed. */
-PyObject *arap_finish(const arap_module_state *state, const arap_py_context *run,
-                      arap_status status, PyObject *result);
 
 #endif

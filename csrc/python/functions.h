@@ -1,42 +1,51 @@
-/* The functions and types of the module, documented in the stubs. */
+/* The functions and types of the module, documented in the stubs. A function that takes keywords
+ * has one row here, and its texts in engine_docs.h. */
 #ifndef ARAP_PYFUNCTIONS_H
 #define ARAP_PYFUNCTIONS_H
 
-#include "python/arguments.h"
-#include "python/array.h"
-#include "python/error.h"
+#include "python/call.h"
 
-PyObject *arap_py_energy(PyObject *module, PyObject *args, PyObject *kwargs);
-PyObject *arap_py_sample_poses(PyObject *module, PyObject *args, PyObject *kwargs);
+#define ARAP_FUNCTIONS(FUNCTION)                                                                   \
+    FUNCTION(energy)                                                                               \
+    FUNCTION(sample_poses)                                                                         \
+    FUNCTION(embed)                                                                                \
+    FUNCTION(prune)                                                                                \
+    FUNCTION(bake)                                                                                 \
+    FUNCTION(baseline_weights)                                                                     \
+    FUNCTION(skin_owners)                                                                          \
+    FUNCTION(posed_energy)                                                                         \
+    FUNCTION(linear_skinning)                                                                      \
+    FUNCTION(dual_quaternion_skinning)                                                             \
+    FUNCTION(rotation_centers)                                                                     \
+    FUNCTION(center_of_rotation_skinning)                                                          \
+    FUNCTION(diffuse_parameters)                                                                   \
+    FUNCTION(control_bones)                                                                        \
+    FUNCTION(surface_strain)                                                                       \
+    FUNCTION(deformation)                                                                          \
+    FUNCTION(bone_directions)                                                                      \
+    FUNCTION(elastic_poses)                                                                        \
+    FUNCTION(mixed_elasticity)                                                                     \
+    FUNCTION(nearest_points)                                                                       \
+    FUNCTION(mesh_extent)                                                                          \
+    FUNCTION(inspect_weights)                                                                      \
+    FUNCTION(part_doubts)                                                                          \
+    FUNCTION(inverse_kinematics)                                                                   \
+    FUNCTION(reach_chains)                                                                         \
+    FUNCTION(match_surfaces)                                                                       \
+    FUNCTION(transfer_weights)                                                                     \
+    FUNCTION(transfer_shapes)                                                                      \
+    FUNCTION(optimize_joints)
+
+#define ARAP_FUNCTION(name)                                                                        \
+    PyObject *arap_py_##name(PyObject *module, PyObject *args, PyObject *kwargs);
+ARAP_FUNCTIONS(ARAP_FUNCTION)
+#undef ARAP_FUNCTION
 PyObject *arap_py_forward_kinematics(PyObject *module, PyObject *args);
 PyObject *arap_py_nearest_rotations(PyObject *module, PyObject *matrices);
-PyObject *arap_py_embed(PyObject *module, PyObject *args, PyObject *kwargs);
-PyObject *arap_py_prune(PyObject *module, PyObject *args, PyObject *kwargs);
-PyObject *arap_py_bake(PyObject *module, PyObject *args, PyObject *kwargs);
-PyObject *arap_py_baseline_weights(PyObject *module, PyObject *args, PyObject *kwargs);
-PyObject *arap_py_skin_owners(PyObject *module, PyObject *args, PyObject *kwargs);
-PyObject *arap_py_posed_energy(PyObject *module, PyObject *args, PyObject *kwargs);
-PyObject *arap_py_linear_skinning(PyObject *module, PyObject *args, PyObject *kwargs);
-PyObject *arap_py_dual_quaternion_skinning(PyObject *module, PyObject *args, PyObject *kwargs);
-PyObject *arap_py_rotation_centers(PyObject *module, PyObject *args, PyObject *kwargs);
-PyObject *arap_py_center_of_rotation_skinning(PyObject *module, PyObject *args, PyObject *kwargs);
-PyObject *arap_py_diffuse_parameters(PyObject *module, PyObject *args, PyObject *kwargs);
-PyObject *arap_py_control_bones(PyObject *module, PyObject *args, PyObject *kwargs);
-PyObject *arap_py_surface_strain(PyObject *module, PyObject *args, PyObject *kwargs);
-PyObject *arap_py_deformation(PyObject *module, PyObject *args, PyObject *kwargs);
-PyObject *arap_py_bone_directions(PyObject *module, PyObject *args, PyObject *kwargs);
-PyObject *arap_py_elastic_poses(PyObject *module, PyObject *args, PyObject *kwargs);
-PyObject *arap_py_mixed_elasticity(PyObject *module, PyObject *args, PyObject *kwargs);
-PyObject *arap_py_nearest_points(PyObject *module, PyObject *args, PyObject *kwargs);
-PyObject *arap_py_mesh_extent(PyObject *module, PyObject *args, PyObject *kwargs);
-PyObject *arap_py_inspect_weights(PyObject *module, PyObject *args, PyObject *kwargs);
-PyObject *arap_py_part_doubts(PyObject *module, PyObject *args, PyObject *kwargs);
-PyObject *arap_py_inverse_kinematics(PyObject *module, PyObject *args, PyObject *kwargs);
-PyObject *arap_py_reach_chains(PyObject *module, PyObject *args, PyObject *kwargs);
-PyObject *arap_py_match_surfaces(PyObject *module, PyObject *args, PyObject *kwargs);
-PyObject *arap_py_transfer_weights(PyObject *module, PyObject *args, PyObject *kwargs);
-PyObject *arap_py_transfer_shapes(PyObject *module, PyObject *args, PyObject *kwargs);
-PyObject *arap_py_optimize_joints(PyObject *module, PyObject *args, PyObject *kwargs);
+
+/* The function and the flags of a PyMethodDef with keywords. */
+#define ARAP_KEYWORDS(function)                                                                    \
+    (PyCFunction)(void (*)(void))(function), METH_VARARGS | METH_KEYWORDS
 
 extern const arap_signature arap_joint_solver_signature;
 extern const arap_signature arap_solver_signature;

@@ -65,12 +65,15 @@ static int take_kinds(arap_inputs *in, arap_bones *bones) {
     return 0;
 }
 
+static int refuse_many(npy_intp bones) {
+    if (bones <= 32768) return 0;
+    PyErr_Format(PyExc_ValueError, "%zd bones are too many", bones);
+    return -1;
+}
+
 int arap_bones_from_inputs(arap_inputs *in, arap_bones *bones) {
     npy_intp m = arap_input_size(in, 'm');
-    if (m > 32768) {
-        PyErr_Format(PyExc_ValueError, "%zd bones are too many", m);
-        return -1;
-    }
+    if (refuse_many(m)) return -1;
     *bones = (arap_bones){.count = (int)m,
                           .heads = in->bone_heads,
                           .tails = in->bone_tails,
@@ -188,81 +191,80 @@ int arap_sparse_weights_from_inputs(arap_inputs *in, arap_sparse_weights *rows) 
                                       : dense_rows(in, rows);
 }
 
-/* The parts of a tuple of `count` one-dimensional arrays of equal length: vertices, bones and, if
- * there are three, what `third` is set to by the caller. Returns the length, -1 with an
- * exception; 0 for None. */
-static npy_intp pair_arrays(arap_arrays *arrays, PyObject *argument, const char *name,
-                            const char *parts, int count, const int **vertex, const int **bone,
-                            PyObject **third) {
-    char names[2][32];
-    arap_shape shape = {1, {-1}};
-    if (!argument || argument == Py_None) return 0;
-    if (!PyTuple_Check(argument) || PyTuple_Size(argument) != count) {
-        PyErr_Format(PyExc_TypeError, "%s must be a tuple %s", name, parts);
-        return -1;
-    }
-    for (int i = 0; i < 2; i++) snprintf(names[i], sizeof names[i], "%s[%d]", name, i);
-    *vertex = arap_ints(arrays, PyTuple_GetItem(argument, 0), names[0], &shape);
-    if (PyErr_Occurred()) return -1;
-    *bone = arap_ints(arrays, PyTuple_GetItem(argument, 1), names[1], &shape);
-    if (PyErr_Occurred()) return -1;
-    *third = count > 2 ? PyTuple_GetItem(argument, 2) : NULL;
-    if (!*vertex || !*bone || *third == Py_None) {
-        PyErr_Format(PyExc_TypeError, "%s must be %s arrays, not None", name,
-                     count > 2 ? "three" : "two");
-        return -1;
-    }
-    return shape.size[0];
-}
-
-static int smoothed_from_inputs(arap_inputs *in, arap_edits *edits) {
-    PyObject *argument = in->smoothed;
-    arap_shape shape = {1, {-1}};
-    if (!argument || argument == Py_None) return 0;
-    if (!PyTuple_Check(argument) || PyTuple_Size(argument) != 2) {
-        PyErr_SetString(PyExc_TypeError, "smoothed must be a tuple (vertices, strengths)");
-        return -1;
-    }
-    edits->smooth_vertex =
-        arap_ints(&in->arrays, PyTuple_GetItem(argument, 0), "smoothed[0]", &shape);
-    if (PyErr_Occurred()) return -1;
-    edits->smooth_strength =
-        arap_doubles(&in->arrays, PyTuple_GetItem(argument, 1), "smoothed[1]", &shape);
-    if (PyErr_Occurred()) return -1;
-    if (!edits->smooth_vertex || !edits->smooth_strength) {
-        PyErr_SetString(PyExc_TypeError, "smoothed must be two arrays, not None");
-        return -1;
-    }
-    edits->smooth_count = (int)shape.size[0];
+int arap_bones_of_weights(const arap_inputs *in, const arap_sparse_weights *rows,
+                          arap_bones *bones) {
+    npy_intp n = arap_input_size(in, 'n'), count = arap_input_size(in, 'm');
+    for (long long e = 0; PyTuple_Check(in->weights) && e < rows->start[n]; e++)
+        if (rows->bone[e] >= count) count = (npy_intp)rows->bone[e] + 1;
+    if (refuse_many(count)) return -1;
+    *bones = (arap_bones){.count = (int)count};
     return 0;
 }
 
+/* Convert the parts of a tuple to one-dimensional arrays of `types`, "i": ints, "d": doubles, "b":
+ * booleans. sizes: those of the arrays; -1: any, or that of the first array, which is returned.
+ * Returns 0 without parts for None, and -1 with an exception. */
+static npy_intp take_tuple(arap_inputs *in, PyObject *argument, const char *name, const char *form,
+                           const char *types, npy_intp *sizes, const void **parts) {
+    int count = (int)strlen(types), missing = 0;
+    memset(parts, 0, (size_t)count * sizeof *parts);
+    if (!argument || argument == Py_None) return 0;
+    if (!PyTuple_Check(argument) || PyTuple_Size(argument) != count) {
+        PyErr_Format(PyExc_TypeError, "%s must be a tuple %s", name, form);
+        return -1;
+    }
+    for (int i = 0; i < count; i++) {
+        char label[32];
+        arap_shape shape = {1, {sizes[i] < 0 ? sizes[0] : sizes[i]}};
+        PyObject *part = PyTuple_GetItem(argument, i);
+        snprintf(label, sizeof label, "%s[%d]", name, i);
+        if (types[i] == 'i')
+            parts[i] = arap_ints(&in->arrays, part, label, &shape);
+        else if (types[i] == 'b')
+            parts[i] = arap_bools(&in->arrays, part, label, &shape);
+        else
+            parts[i] = arap_doubles(&in->arrays, part, label, &shape);
+        if (PyErr_Occurred()) return -1;
+        sizes[i] = shape.size[0];
+        missing |= !parts[i];
+    }
+    if (!missing) return sizes[0];
+    PyErr_Format(PyExc_TypeError, "%s must be %s arrays, not None", name,
+                 count > 2 ? "three" : "two");
+    return -1;
+}
+
+/* The same for arrays of equal length. Sets their length. */
+static int take_list(arap_inputs *in, PyObject *argument, const char *name, const char *form,
+                     const char *types, int *length, const void **parts) {
+    npy_intp count = take_tuple(in, argument, name, form, types, (npy_intp[]){-1, -1, -1}, parts);
+    *length = (int)count;
+    return count < 0 ? -1 : 0;
+}
+
 int arap_edits_from_inputs(arap_inputs *in, arap_edits *edits) {
-    arap_arrays *arrays = &in->arrays;
-    PyObject *third = NULL;
-    *edits = (arap_edits){0};
-    npy_intp count =
-        pair_arrays(arrays, in->constraints, "constraints", "(vertices, bones, targets)", 3,
-                    &edits->constraint_vertex, &edits->constraint_bone, &third);
-    if (count < 0) return -1;
-    edits->constraint_count = (int)count;
-    arap_shape shape = {1, {count}};
-    edits->constraint_target = arap_doubles(arrays, third, "constraints[2]", &shape);
-    if (PyErr_Occurred()) return -1;
-    third = NULL;
-    count = pair_arrays(arrays, in->influences, "influences", "(vertices, bones, allowed)", 3,
-                        &edits->influence_vertex, &edits->influence_bone, &third);
-    if (count < 0) return -1;
-    edits->influence_count = (int)count;
-    shape.size[0] = count;
-    edits->influence_allowed = arap_bools(arrays, third, "influences[2]", &shape);
-    if (PyErr_Occurred()) return -1;
-    count = pair_arrays(arrays, in->released, "released", "(vertices, bones)", 2,
-                        &edits->release_vertex, &edits->release_bone, &third);
-    if (count < 0) return -1;
-    edits->release_count = (int)count;
-    edits->rigid_parts = in->rigid_parts;
-    return smoothed_from_inputs(in, edits);
+    const void *constraints[3], *influences[3], *smoothed[2], *released[2];
+    *edits = (arap_edits){.rigid_parts = in->rigid_parts};
+    if (take_list(in, in->constraints, "constraints", "(vertices, bones, targets)", "iid",
+                  &edits->constraint_count, constraints) ||
+        take_list(in, in->influences, "influences", "(vertices, bones, allowed)", "iib",
+                  &edits->influence_count, influences) ||
+        take_list(in, in->released, "released", "(vertices, bones)", "ii", &edits->release_count,
+                  released) ||
+        take_list(in, in->smoothed, "smoothed", "(vertices, strengths)", "id", &edits->smooth_count,
+                  smoothed))
+        return -1;
+    edits->constraint_vertex = constraints[0];
+    edits->constraint_bone = constraints[1];
+    edits->constraint_target = constraints[2];
+    edits->influence_vertex = influences[0];
+    edits->influence_bone = influences[1];
+    edits->influence_allowed = influences[2];
+    edits->release_vertex = released[0];
+    edits->release_bone = released[1];
+    edits->smooth_vertex = smoothed[0];
+    edits->smooth_strength = smoothed[1];
+    return 0;
 }
 
 int arap_locks_from_inputs(arap_inputs *in, arap_problem *problem) {
@@ -284,31 +286,16 @@ int arap_locks_from_inputs(arap_inputs *in, arap_problem *problem) {
 }
 
 int arap_reflection_from_inputs(arap_inputs *in, arap_reflection *reflection, int *given) {
-    arap_arrays *arrays = &in->arrays;
-    PyObject *argument = in->symmetry;
-    *given = argument != NULL;
+    npy_intp sizes[3] = {arap_input_size(in, 'm'), 3, 3};
+    const void *parts[3];
+    *given = in->symmetry != NULL;
+    if (take_tuple(in, in->symmetry, "symmetry", "(bone_partners, plane_point, plane_normal)",
+                   "idd", sizes, parts) < 0)
+        return -1;
     if (!*given) return 0;
-    if (!PyTuple_Check(argument) || PyTuple_Size(argument) != 3) {
-        PyErr_SetString(PyExc_TypeError,
-                        "symmetry must be a tuple (bone_partners, plane_point, plane_normal)");
-        return -1;
-    }
-    arap_shape per_bone = {1, {arap_input_size(in, 'm')}}, vector = {1, {3}};
-    reflection->bone_partners =
-        arap_ints(arrays, PyTuple_GetItem(argument, 0), "symmetry[0]", &per_bone);
-    if (PyErr_Occurred()) return -1;
-    const double *point =
-        arap_doubles(arrays, PyTuple_GetItem(argument, 1), "symmetry[1]", &vector);
-    if (PyErr_Occurred()) return -1;
-    const double *normal =
-        arap_doubles(arrays, PyTuple_GetItem(argument, 2), "symmetry[2]", &vector);
-    if (PyErr_Occurred()) return -1;
-    if (!reflection->bone_partners || !point || !normal) {
-        PyErr_SetString(PyExc_TypeError, "symmetry must be three arrays, not None");
-        return -1;
-    }
-    memcpy(reflection->point, point, sizeof reflection->point);
-    memcpy(reflection->normal, normal, sizeof reflection->normal);
+    reflection->bone_partners = parts[0];
+    memcpy(reflection->point, parts[1], sizeof reflection->point);
+    memcpy(reflection->normal, parts[2], sizeof reflection->normal);
     return 0;
 }
 

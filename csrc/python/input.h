@@ -27,6 +27,11 @@ const double *arap_posed_from_inputs(arap_inputs *in, int one_pose, npy_intp *po
  * non-zeros count; None: no rows. */
 int arap_sparse_weights_from_inputs(arap_inputs *in, arap_sparse_weights *rows);
 
+/* Bones of which only the number is known: the columns of dense weights, or the bones in the rows.
+ */
+int arap_bones_of_weights(const arap_inputs *in, const arap_sparse_weights *rows,
+                          arap_bones *bones);
+
 /* constraints (vertices, bones, targets), influences (vertices, bones, allowed), smoothed
  * (vertices, strengths) and released (vertices, bones): tuples of arrays (k,), or None. */
 int arap_edits_from_inputs(arap_inputs *in, arap_edits *edits);

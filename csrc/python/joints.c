@@ -3,10 +3,8 @@
  * Cost and failures are those of the functions called. */
 #include "python/functions.h"
 
-#include "base/memory.h"
 #include "joints/solver.h"
 #include "python/engine_docs.h"
-#include "python/input.h"
 #include "python/object.h"
 #include "python/report.h"
 #include "solver/solver.h"
@@ -16,16 +14,6 @@ typedef struct joints_object {
     arap_joint_solver *solver;
 } joints_object;
 
-static arap_module_state *state_of(joints_object *self) {
-    return arap_py_object_state(&self->base);
-}
-
-static PyObject *joints_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
-    (void)args;
-    (void)kwargs;
-    return arap_py_object_new(type, "JointSolver");
-}
-
 static void joints_dealloc(joints_object *self) {
     PyObject_GC_UnTrack((PyObject *)self);
     arap_joint_solver_free(self->solver);
@@ -33,53 +21,37 @@ static void joints_dealloc(joints_object *self) {
 }
 
 const arap_signature arap_joint_solver_signature = {
-    "JointSolver",
-    "vertices triangles? bone_heads bone_tails bone_parents * edges bone_roll_axes bone_deform "
-    "bone_limits bone_kinds bone_ranges poses pose_weights bends parameters symmetry weights "
-    "progress pinned "
-    "joint_stiffness tangential threads **",
-    TEXT_JointSolver,
-    {&arap_sampling_settings, &arap_common_settings, &arap_joint_settings_table}};
+    .function = "JointSolver",
+    .names = "vertices triangles? bone_heads bone_tails bone_parents * edges bone_roll_axes "
+             "bone_deform bone_limits bone_kinds bone_ranges poses pose_weights bends parameters "
+             "symmetry weights progress pinned joint_stiffness tangential threads **",
+    .description = TEXT_JointSolver,
+    .tables = {&arap_sampling_settings, &arap_common_settings, &arap_joint_settings_table}};
 
 static int joints_init(joints_object *self, PyObject *args, PyObject *kwargs) {
-    arap_inputs in;
     arap_settings settings;
-    arap_joint_settings joint_settings;
+    arap_joint_settings joint_settings = {0};
     arap_problem problem = {0};
     arap_sparse_weights rows;
     arap_reflection reflection;
-    arap_py_context run;
-    arap_joint_solver *created = NULL;
+    arap_call call;
     void *const places[] = {&settings.sampling, &settings, &joint_settings};
-    int result = -1;
-    arap_settings_default(&settings);
-    arap_joint_settings_default(&joint_settings);
-    arap_inputs_init(&in);
     if (arap_py_object_begin(&self->base)) return -1;
-    if (arap_parse(&arap_joint_solver_signature, args, kwargs, &in, places) ||
-        arap_py_context_init(&run, in.progress, in.threads) ||
-        arap_problem_from_inputs(&in, &problem, &rows, &reflection))
-        goto done;
-    problem.start_from_weights = in.weights != NULL;
-    joint_settings.pinned = in.pinned;
-    joint_settings.end_joint_stiffness = in.joint_stiffness;
-    joint_settings.end_tangential = in.tangential;
-
-    ARAP_BEGIN_WORK
-    arap_joint_solver_create(&run.context, &problem, &settings, &joint_settings, &created);
-    ARAP_END_WORK
-    if (!created) {
-        arap_raise(state_of(self), &run.context);
-        goto done;
+    arap_settings_default(&settings);
+    if (!arap_open(&call, &arap_joint_solver_signature, (PyObject *)self, args, kwargs, places) &&
+        !arap_problem_from_inputs(&call.in, &problem, &rows, &reflection)) {
+        problem.start_from_weights = call.in.weights != NULL;
+        joint_settings.pinned = call.in.pinned;
+        joint_settings.end_joint_stiffness = call.in.joint_stiffness;
+        joint_settings.end_tangential = call.in.tangential;
+        ARAP_BEGIN_WORK
+        call.status = arap_joint_solver_create(&call.run.context, &problem, &settings,
+                                               &joint_settings, &self->solver);
+        ARAP_END_WORK
+        if (!call.status) arap_py_object_created(&self->base, &call.run);
     }
-    self->solver = created;
-    arap_py_object_created(&self->base, &run);
-    result = 0;
-
-done:
-    arap_inputs_release(&in);
-    arap_py_leave(&self->base.lock);
-    return result;
+    arap_py_object_leave(&self->base);
+    return arap_end(&call);
 }
 
 static double energy_of(joints_object *self) {
@@ -91,14 +63,13 @@ static double energy_of(joints_object *self) {
 /* Run `count` iterations and return the resulting energy. The lock must be held. */
 static PyObject *iterate_locked(arap_py_object *object, int count) {
     joints_object *self = (joints_object *)object;
-    arap_py_context run;
-    arap_status status;
-    arap_py_object_start(&self->base, &run);
+    arap_call call;
+    arap_py_object_call(object, &call);
     ARAP_BEGIN_WORK
-    status = arap_joint_solver_iterate(&run.context, self->solver, count);
+    call.status = arap_joint_solver_iterate(&call.run.context, self->solver, count);
     ARAP_END_WORK
-    if (status) return arap_raise(state_of(self), &run.context);
-    return PyFloat_FromDouble(energy_of(self));
+    arap_add_result(&call, PyFloat_FromDouble(energy_of(self)));
+    return arap_close(&call);
 }
 
 static int nothing_left(const arap_py_object *self) {
@@ -118,13 +89,9 @@ static PyObject *joints_solve(arap_py_object *self, PyObject *unused) {
 static PyObject *present_bones(joints_object *self) {
     npy_intp sizes[2] = {arap_joint_solver_joints(self->solver)->bones, 3};
     PyObject *heads = arap_new_doubles(2, sizes, NULL), *tails = arap_new_doubles(2, sizes, NULL);
-    if (!heads || !tails) {
-        Py_XDECREF(heads);
-        Py_XDECREF(tails);
-        return NULL;
-    }
-    arap_joint_solver_bones(self->solver, PyArray_DATA((PyArrayObject *)heads),
-                            PyArray_DATA((PyArrayObject *)tails));
+    if (heads && tails)
+        arap_joint_solver_bones(self->solver, PyArray_DATA((PyArrayObject *)heads),
+                                PyArray_DATA((PyArrayObject *)tails));
     return Py_BuildValue("(NN)", heads, tails);
 }
 
@@ -156,34 +123,27 @@ static PyObject *present_bends(joints_object *self) {
     return bends;
 }
 
-static int take_weights(joints_object *self, arap_influences *weights) {
-    arap_py_context run;
-    arap_status status;
-    arap_py_context_init(&run, NULL, self->base.threads);
-    run.context.progress = NULL;
+/* The weights as rows or dense. */
+static PyObject *present_weights(joints_object *self, int sparse) {
+    arap_influences weights = {0};
+    arap_call call;
+    arap_py_object_call(&self->base, &call);
+    call.run.context.progress = NULL;
     ARAP_BEGIN_WORK
-    status = arap_solver_weights(&run.context, arap_joint_solver_inner(self->solver), weights);
+    call.status =
+        arap_solver_weights(&call.run.context, arap_joint_solver_inner(self->solver), &weights);
     ARAP_END_WORK
-    if (!status) return 0;
-    arap_raise(state_of(self), &run.context);
-    return -1;
+    if (!call.status) {
+        int bones = arap_joint_solver_joints(self->solver)->bones;
+        arap_add_result(&call, sparse ? arap_py_sparse_weights(&weights)
+                                      : arap_dense_weights(&weights, bones));
+    }
+    arap_influences_clear(&weights);
+    return arap_close(&call);
 }
 
-static PyObject *dense_weights(joints_object *self) {
-    arap_influences in = {0};
-    if (take_weights(self, &in)) return NULL;
-    PyObject *array = arap_dense_weights(&in, arap_joint_solver_joints(self->solver)->bones);
-    arap_influences_clear(&in);
-    return array;
-}
-
-static PyObject *sparse_weights(joints_object *self) {
-    arap_influences in = {0};
-    if (take_weights(self, &in)) return NULL;
-    PyObject *rows = arap_py_sparse_weights(&in);
-    arap_influences_clear(&in);
-    return rows;
-}
+static PyObject *dense_weights(joints_object *self) { return present_weights(self, 0); }
+static PyObject *sparse_weights(joints_object *self) { return present_weights(self, 1); }
 
 static PyObject *present_energy(joints_object *self) { return PyFloat_FromDouble(energy_of(self)); }
 
@@ -198,48 +158,6 @@ static PyObject *is_done(joints_object *self) {
     return PyBool_FromLong(arap_joint_solver_done(self->solver));
 }
 
-/* A report and the further values that only its dictionary contains. */
-typedef struct whole_report {
-    arap_joint_report report;
-    const arap_joints *joints;
-    double most_moved, mean_moved;
-} whole_report;
-
-static PyObject *make_energy_before(const void *all) {
-    const arap_joint_report *r = all;
-    return PyFloat_FromDouble(r->energy_count ? r->energies[0] : r->energy);
-}
-
-static PyObject *make_energy_after(const void *all) {
-    const arap_joint_report *r = all;
-    return PyFloat_FromDouble(r->energy_count ? r->energies[r->energy_count - 1] : r->energy);
-}
-
-static PyObject *make_most_moved(const void *all) {
-    return PyFloat_FromDouble(((const whole_report *)all)->most_moved);
-}
-
-static PyObject *make_mean_moved(const void *all) {
-    return PyFloat_FromDouble(((const whole_report *)all)->mean_moved);
-}
-
-static PyObject *make_joint_of_head(const void *all) {
-    const arap_joints *joints = ((const whole_report *)all)->joints;
-    npy_intp bones = joints->bones;
-    return arap_new_ints(1, &bones, joints->head);
-}
-
-static PyObject *make_joint_of_tail(const void *all) {
-    const arap_joints *joints = ((const whole_report *)all)->joints;
-    npy_intp bones = joints->bones;
-    return arap_new_ints(1, &bones, joints->tail);
-}
-
-static PyObject *make_seconds(const void *all) {
-    return arap_stage_seconds(ARAP_JOINT_TIMES, arap_joint_timing_names,
-                              ((const arap_joint_report *)all)->seconds);
-}
-
 static const arap_report_entry entries[] = {
 #define ARAP_REPORT_OF arap_joint_report
 #define ARAP_REPORT_JOINTS
@@ -247,47 +165,46 @@ static const arap_report_entry entries[] = {
 };
 
 static PyObject *full_report(joints_object *self) {
-    whole_report all = {.joints = arap_joint_solver_joints(self->solver)};
+    const arap_joints *joints = arap_joint_solver_joints(self->solver);
+    arap_joint_report r;
     struct arap_test_state inside;
-    arap_joint_solver_report(self->solver, &all.report);
+    double most_moved = 0, mean_moved = 0;
+    npy_intp bones = joints->bones;
+    arap_joint_solver_report(self->solver, &r);
     arap_solver_inside(arap_joint_solver_inner(self->solver), &inside);
-    int count = all.joints->count;
-    for (int j = 0; j < count; j++) {
-        double d = inside.mesh->diagonal * arap_joint_distance(all.joints, j);
-        all.mean_moved += d;
-        if (d > all.most_moved) all.most_moved = d;
+    for (int j = 0; j < joints->count; j++) {
+        double d = inside.mesh->diagonal * arap_joint_distance(joints, j);
+        mean_moved += d;
+        if (d > most_moved) most_moved = d;
     }
-    if (count) all.mean_moved /= count;
-    return arap_report_dict(sizeof entries / sizeof *entries, entries, &all);
+    if (joints->count) mean_moved /= joints->count;
+    PyObject *made = Py_BuildValue(
+        "{s:d,s:d,s:d,s:d,s:N,s:N,s:N}", "energy_before", r.energy_count ? r.energies[0] : r.energy,
+        "energy_after", r.energy_count ? r.energies[r.energy_count - 1] : r.energy, "most_moved",
+        most_moved, "mean_moved", mean_moved, "joint_of_head",
+        arap_new_ints(1, &bones, joints->head), "joint_of_tail",
+        arap_new_ints(1, &bones, joints->tail), "seconds",
+        arap_stage_seconds(ARAP_JOINT_TIMES, arap_joint_timing_names, r.seconds));
+    return arap_report_dict(sizeof entries / sizeof *entries, entries, &r, made);
 }
 
 /* (A_J, B_J, unit, diagonal) */
 static PyObject *inside(joints_object *self) {
     npy_intp size = 3 * arap_joint_solver_joints(self->solver)->count, sizes[2] = {size, size};
-    PyObject *matrix = arap_new_doubles(2, sizes, NULL), *right = arap_new_doubles(1, &size, NULL);
-    arap_py_context run;
     double unit;
     struct arap_test_state weights;
+    arap_call call;
+    arap_py_object_call(&self->base, &call);
     arap_solver_inside(arap_joint_solver_inner(self->solver), &weights);
-    arap_py_context_init(&run, NULL, self->base.threads);
-    if (!matrix || !right) goto failed;
-    if (!arap_joint_solver_inside(&run.context, self->solver, PyArray_DATA((PyArrayObject *)matrix),
-                                  PyArray_DATA((PyArrayObject *)right), &unit))
-        return Py_BuildValue("(NNdd)", matrix, right, unit, weights.mesh->diagonal);
-    arap_raise(state_of(self), &run.context);
-
-failed:
-    Py_XDECREF(matrix);
-    Py_XDECREF(right);
-    return NULL;
-}
-
-static PyObject *get_property(joints_object *self, void *closure) {
-    PyObject *(*const *read)(joints_object *) = closure;
-    if (arap_py_object_enter(&self->base)) return NULL;
-    PyObject *value = (*read)(self);
-    arap_py_leave(&self->base.lock);
-    return value;
+    double *matrix = arap_new_result(&call, NPY_DOUBLE, 2, sizes, NULL),
+           *right = arap_new_result(&call, NPY_DOUBLE, 1, &size, NULL);
+    if (!right) return arap_close(&call);
+    call.status = arap_joint_solver_inside(&call.run.context, self->solver, matrix, right, &unit);
+    if (!call.status) {
+        arap_add_result(&call, PyFloat_FromDouble(unit));
+        arap_add_result(&call, PyFloat_FromDouble(weights.mesh->diagonal));
+    }
+    return arap_close(&call);
 }
 
 static PyMethodDef joints_methods[] = {
@@ -295,34 +212,26 @@ static PyMethodDef joints_methods[] = {
     {"solve", (PyCFunction)joints_solve, METH_NOARGS, DOC_JointSolver_solve},
     {0}};
 
-typedef PyObject *(*reader)(joints_object *);
-#define PROPERTY(name, read, doc)                                                                  \
-    {                                                                                              \
-        name, (getter)get_property, NULL, doc, (void *)&(const reader) { read }                    \
-    }
-
 static PyGetSetDef joints_properties[] = {
-    PROPERTY("heads", present_heads, "(bones, 3) current heads"),
-    PROPERTY("tails", present_tails, "(bones, 3) current tails"),
-    PROPERTY("poses", present_poses, "(poses, bones, 3, 4) the poses with the joints moved"),
-    PROPERTY("bends", present_bends, "(poses, bones, 4) bends of these poses"),
-    PROPERTY("weights", dense_weights, "(vertices, bones) weights to use"),
-    PROPERTY("sparse_weights", sparse_weights, "the same as (start, bones, weights) of the rows"),
-    PROPERTY("energy", present_energy, "relative energy of joints and weights"),
-    PROPERTY("energies", energy_history, "energies with all terms since the start"),
-    PROPERTY("report", full_report, "a report of the work, as a dict"),
-    PROPERTY("done", is_done, "whether all work is done"),
-    PROPERTY("_inside", inside, "state for the tests"),
+    ARAP_PROPERTY("heads", present_heads, "(bones, 3) current heads"),
+    ARAP_PROPERTY("tails", present_tails, "(bones, 3) current tails"),
+    ARAP_PROPERTY("poses", present_poses, "(poses, bones, 3, 4) the poses with the joints moved"),
+    ARAP_PROPERTY("bends", present_bends, "(poses, bones, 4) bends of these poses"),
+    ARAP_PROPERTY("weights", dense_weights, "(vertices, bones) weights to use"),
+    ARAP_PROPERTY("sparse_weights", sparse_weights,
+                  "the same as (start, bones, weights) of the rows"),
+    ARAP_PROPERTY("energy", present_energy, "relative energy of joints and weights"),
+    ARAP_PROPERTY("energies", energy_history, "energies with all terms since the start"),
+    ARAP_PROPERTY("report", full_report, "a report of the work, as a dict"),
+    ARAP_PROPERTY("done", is_done, "whether all work is done"),
+    ARAP_PROPERTY("_inside", inside, "state for the tests"),
     {0}};
 
-static PyType_Slot joints_slots[] = {{Py_tp_new, joints_new},
-                                     {Py_tp_init, joints_init},
-                                     {Py_tp_dealloc, joints_dealloc},
-                                     {Py_tp_traverse, arap_py_object_traverse},
-                                     {Py_tp_clear, arap_py_object_clear},
-                                     {Py_tp_methods, joints_methods},
-                                     {Py_tp_getset, joints_properties},
-                                     {0, NULL}};
+static PyType_Slot joints_slots[] = {
+    {Py_tp_new, arap_py_object_new},     {Py_tp_init, joints_init},
+    {Py_tp_dealloc, joints_dealloc},     {Py_tp_traverse, arap_py_object_traverse},
+    {Py_tp_clear, arap_py_object_clear}, {Py_tp_methods, joints_methods},
+    {Py_tp_getset, joints_properties},   {0, NULL}};
 
 static PyType_Spec joints_spec = {.name = "araplbs.JointSolver",
                                   .basicsize = sizeof(joints_object),
@@ -337,15 +246,12 @@ PyObject *arap_make_joint_solver_type(PyObject *module) {
 PyObject *arap_py_optimize_joints(PyObject *module, PyObject *args, PyObject *kwargs) {
     arap_module_state *state = PyModule_GetState(module);
     PyObject *solver = PyObject_Call(state->joint_solver_type, args, kwargs);
-    PyObject *energy = solver ? PyObject_CallMethod(solver, "solve", NULL) : NULL, *result = NULL;
-    if (energy) {
-        PyObject *both = present_bones((joints_object *)solver);
-        PyObject *report = both ? full_report((joints_object *)solver) : NULL;
-        if (report)
-            result =
-                Py_BuildValue("(OON)", PyTuple_GetItem(both, 0), PyTuple_GetItem(both, 1), report);
-        Py_XDECREF(both);
-    }
+    PyObject *energy = solver ? PyObject_CallMethod(solver, "solve", NULL) : NULL;
+    PyObject *both = energy ? present_bones((joints_object *)solver) : NULL, *result = NULL;
+    if (both)
+        result = Py_BuildValue("(OON)", PyTuple_GetItem(both, 0), PyTuple_GetItem(both, 1),
+                               full_report((joints_object *)solver));
+    Py_XDECREF(both);
     Py_XDECREF(energy);
     Py_XDECREF(solver);
     return result;

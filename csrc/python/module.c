@@ -12,9 +12,7 @@
 #include "base/memory.h"
 #include "energy/local_kernels.h"
 #include "linalg/blas.h"
-#include "python/ending.h"
 #include "python/engine_docs.h"
-#include "python/error.h"
 #include "python/functions.h"
 
 #ifdef ARAP_FAULT_INJECTION
@@ -33,47 +31,16 @@ static PyObject *module_live_allocations(PyObject *module, PyObject *unused) {
 }
 #endif
 
-#define KEYWORDS(function) (PyCFunction)(void (*)(void)) function, METH_VARARGS | METH_KEYWORDS
+#define METHOD(name) {#name, ARAP_KEYWORDS(arap_py_##name), DOC_##name},
 
 static PyMethodDef methods[] = {
-    {"energy", KEYWORDS(arap_py_energy), DOC_energy},
-    {"posed_energy", KEYWORDS(arap_py_posed_energy), DOC_posed_energy},
-    {"dual_quaternion_skinning", KEYWORDS(arap_py_dual_quaternion_skinning),
-     DOC_dual_quaternion_skinning},
-    {"rotation_centers", KEYWORDS(arap_py_rotation_centers), DOC_rotation_centers},
-    {"center_of_rotation_skinning", KEYWORDS(arap_py_center_of_rotation_skinning),
-     DOC_center_of_rotation_skinning},
-    {"surface_strain", KEYWORDS(arap_py_surface_strain), DOC_surface_strain},
-    {"deformation", KEYWORDS(arap_py_deformation), DOC_deformation},
-    {"elastic_poses", KEYWORDS(arap_py_elastic_poses), DOC_elastic_poses},
-    {"mixed_elasticity", KEYWORDS(arap_py_mixed_elasticity), DOC_mixed_elasticity},
-    {"bake", KEYWORDS(arap_py_bake), DOC_bake},
-    {"baseline_weights", KEYWORDS(arap_py_baseline_weights), DOC_baseline_weights},
-    {"skin_owners", KEYWORDS(arap_py_skin_owners), DOC_skin_owners},
-    {"diffuse_parameters", KEYWORDS(arap_py_diffuse_parameters), DOC_diffuse_parameters},
-    {"bone_directions", KEYWORDS(arap_py_bone_directions), DOC_bone_directions},
-    {"control_bones", KEYWORDS(arap_py_control_bones), DOC_control_bones},
-    {"sample_poses", KEYWORDS(arap_py_sample_poses), DOC_sample_poses},
-    {"forward_kinematics", arap_py_forward_kinematics, METH_VARARGS, DOC_forward_kinematics},
-    {"inverse_kinematics", KEYWORDS(arap_py_inverse_kinematics), DOC_inverse_kinematics},
-    {"reach_chains", KEYWORDS(arap_py_reach_chains), DOC_reach_chains},
-    {"nearest_rotations", arap_py_nearest_rotations, METH_O, DOC_nearest_rotations},
-    {"optimize_joints", KEYWORDS(arap_py_optimize_joints), DOC_optimize_joints},
-    {"embed", KEYWORDS(arap_py_embed), DOC_embed},
-    {"linear_skinning", KEYWORDS(arap_py_linear_skinning), DOC_linear_skinning},
-    {"nearest_points", KEYWORDS(arap_py_nearest_points), DOC_nearest_points},
-    {"mesh_extent", KEYWORDS(arap_py_mesh_extent), DOC_mesh_extent},
-    {"inspect_weights", KEYWORDS(arap_py_inspect_weights), DOC_inspect_weights},
-    {"part_doubts", KEYWORDS(arap_py_part_doubts), DOC_part_doubts},
-    {"match_surfaces", KEYWORDS(arap_py_match_surfaces), DOC_match_surfaces},
-    {"transfer_weights", KEYWORDS(arap_py_transfer_weights), DOC_transfer_weights},
-    {"transfer_shapes", KEYWORDS(arap_py_transfer_shapes), DOC_transfer_shapes},
-    {"prune", KEYWORDS(arap_py_prune), DOC_prune},
 #ifdef ARAP_FAULT_INJECTION
     {"_fail_allocations_after", module_fail_allocations_after, METH_O, "For tests of clean-up."},
     {"_live_allocations", module_live_allocations, METH_NOARGS, "For tests of clean-up."},
 #endif
-    {0}};
+    {"forward_kinematics", arap_py_forward_kinematics, METH_VARARGS, DOC_forward_kinematics},
+    {"nearest_rotations", arap_py_nearest_rotations, METH_O, DOC_nearest_rotations},
+    ARAP_FUNCTIONS(METHOD){0}};
 
 /* A separate type with a signature, which PyErr_NewException() does not provide. */
 static int add_exception(PyObject *module, const char *name, const char *full, const char *doc,
@@ -138,10 +105,8 @@ static int module_exec(PyObject *module) {
     arap_blas_single_thread();
     if (choose_linear_algebra(module) < 0 || name_package(module) < 0 || arap_watch_ending() < 0)
         return -1;
-    state->solver_type = arap_make_solver_type(module);
     state->joint_solver_type = arap_make_joint_solver_type(module);
-    if (!state->solver_type || PyModule_AddObjectRef(module, "Solver", state->solver_type) ||
-        !state->joint_solver_type ||
+    if (add_type(module, "Solver", arap_make_solver_type(module)) || !state->joint_solver_type ||
         PyModule_AddObjectRef(module, "JointSolver", state->joint_solver_type) ||
         add_type(module, "Deformation", arap_make_deformation_type(module)) ||
         add_exception(module, "InputError", "araplbs.InputError", DOC_InputError, PyExc_ValueError,
@@ -162,7 +127,6 @@ static int module_traverse(PyObject *module, visitproc visit, void *arg) {
     Py_VISIT(state->input_error);
     Py_VISIT(state->solver_error);
     Py_VISIT(state->cancelled);
-    Py_VISIT(state->solver_type);
     Py_VISIT(state->joint_solver_type);
     return 0;
 }
@@ -172,7 +136,6 @@ static int module_clear(PyObject *module) {
     Py_CLEAR(state->input_error);
     Py_CLEAR(state->solver_error);
     Py_CLEAR(state->cancelled);
-    Py_CLEAR(state->solver_type);
     Py_CLEAR(state->joint_solver_type);
     return 0;
 }

@@ -2,15 +2,14 @@
  * lock. Fails with an exception if an object is used from within its own work. */
 #include "python/object.h"
 
-#include "python/arguments.h"
-
-PyObject *arap_py_object_new(PyTypeObject *type, const char *name) {
+PyObject *arap_py_object_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+    (void)args;
+    (void)kwargs;
     allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
     arap_py_object *self = (arap_py_object *)allocate(type, 0);
     if (!self) return NULL;
-    self->name = name;
-    self->lock.lock = PyThread_allocate_lock();
-    if (!self->lock.lock) {
+    self->lock = PyThread_allocate_lock();
+    if (!self->lock) {
         Py_DECREF((PyObject *)self);
         return PyErr_NoMemory();
     }
@@ -30,20 +29,41 @@ int arap_py_object_clear(PyObject *self) {
 
 void arap_py_object_free(PyObject *self) {
     PyTypeObject *type = Py_TYPE(self);
-    arap_py_lock *lock = &((arap_py_object *)self)->lock;
+    PyThread_type_lock lock = ((arap_py_object *)self)->lock;
     arap_py_object_clear(self);
-    if (lock->lock) PyThread_free_lock(lock->lock);
+    if (lock) PyThread_free_lock(lock);
     freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
     release(self);
     Py_DECREF((PyObject *)type);
 }
 
-int arap_py_object_begin(arap_py_object *self) {
-    if (arap_py_take(&self->lock, self->name)) return -1;
-    if (!self->created) return 0;
-    arap_py_leave(&self->lock);
-    PyErr_Format(PyExc_RuntimeError, "a %s can be created only once", self->name);
+/* Raise a RuntimeError with the name of the type. Returns -1. */
+static int refuse(arap_py_object *self, const char *format) {
+    PyObject *name = PyType_GetName(Py_TYPE((PyObject *)self));
+    if (name) PyErr_Format(PyExc_RuntimeError, format, name);
+    Py_XDECREF(name);
     return -1;
+}
+
+/* Acquire the lock. Returns -1 with an exception if this thread already holds it. */
+static int take(arap_py_object *self) {
+    unsigned long me = PyThread_get_thread_ident();
+    if (self->owner == me)
+        return refuse(self, "the %U is running: its progress function cannot use it");
+    if (!PyThread_acquire_lock(self->lock, NOWAIT_LOCK)) {
+        Py_BEGIN_ALLOW_THREADS
+        PyThread_acquire_lock(self->lock, WAIT_LOCK);
+        Py_END_ALLOW_THREADS
+    }
+    self->owner = me;
+    return 0;
+}
+
+int arap_py_object_begin(arap_py_object *self) {
+    if (take(self)) return -1;
+    if (!self->created) return 0;
+    arap_py_object_leave(self);
+    return refuse(self, "a %U can be created only once");
 }
 
 void arap_py_object_created(arap_py_object *self, const arap_py_context *run) {
@@ -53,18 +73,26 @@ void arap_py_object_created(arap_py_object *self, const arap_py_context *run) {
     self->created = 1;
 }
 
-arap_module_state *arap_py_object_state(arap_py_object *self) {
-    return PyType_GetModuleState(Py_TYPE((PyObject *)self));
-}
-
 int arap_py_object_enter(arap_py_object *self) {
-    if (self->created) return arap_py_take(&self->lock, self->name);
-    PyErr_Format(PyExc_RuntimeError, "the %s has not been created", self->name);
-    return -1;
+    return self->created ? take(self) : refuse(self, "the %U has not been created");
 }
 
-void arap_py_object_start(arap_py_object *self, arap_py_context *run) {
-    arap_py_context_init(run, self->progress, self->threads);
+void arap_py_object_leave(arap_py_object *self) {
+    self->owner = 0;
+    PyThread_release_lock(self->lock);
+}
+
+void arap_py_object_call(arap_py_object *self, arap_call *call) {
+    arap_call_init(call, (PyObject *)self);
+    arap_py_context_init(&call->run, self->progress, self->threads);
+}
+
+PyObject *arap_py_object_get(PyObject *self, void *reader) {
+    arap_py_object *object = (arap_py_object *)self;
+    if (arap_py_object_enter(object)) return NULL;
+    PyObject *value = (*(const arap_py_reader *)reader)(object);
+    arap_py_object_leave(object);
+    return value;
 }
 
 PyObject *arap_py_object_iterate(arap_py_object *self, PyObject *args, arap_py_step step) {
@@ -76,7 +104,7 @@ PyObject *arap_py_object_iterate(arap_py_object *self, PyObject *args, arap_py_s
     if (count < 0) return PyErr_Format(PyExc_ValueError, "iterate(%d): cannot go back", count);
     if (arap_py_object_enter(self)) return NULL;
     PyObject *energy = step(self, count);
-    arap_py_leave(&self->lock);
+    arap_py_object_leave(self);
     return energy;
 }
 
@@ -87,6 +115,6 @@ PyObject *arap_py_object_solve(arap_py_object *self, arap_py_step step, arap_py_
         Py_XDECREF(energy);
         energy = step(self, 1);
     } while (energy && !done(self));
-    arap_py_leave(&self->lock);
+    arap_py_object_leave(self);
     return energy;
 }

@@ -5,52 +5,22 @@
 #ifndef ARAP_PYOBJECT_H
 #define ARAP_PYOBJECT_H
 
-#include "python/array.h"
-#include "python/error.h"
+#include "python/call.h"
 
 #include <pythread.h>
 
-/* Lock for a Python object whose methods run without the GIL.
- *
- * No thread waits for the lock while holding the GIL, so a working thread, which holds the lock but
+/* No thread waits for the lock while holding the GIL, so a working thread, which holds the lock but
  * not the GIL, can always call back into Python. Two threads that share an object take turns. */
-typedef struct arap_py_lock {
-    PyThread_type_lock lock;
-    unsigned long owner; /* thread that holds the lock; 0: none */
-} arap_py_lock;
-
-/* Acquire the lock. Returns -1 with an exception if this thread already holds it. */
-static inline int arap_py_take(arap_py_lock *self, const char *name) {
-    unsigned long me = PyThread_get_thread_ident();
-    if (self->owner == me) {
-        PyErr_Format(PyExc_RuntimeError, "the %s is running: its progress function cannot use it",
-                     name);
-        return -1;
-    }
-    if (!PyThread_acquire_lock(self->lock, NOWAIT_LOCK)) {
-        Py_BEGIN_ALLOW_THREADS
-        PyThread_acquire_lock(self->lock, WAIT_LOCK);
-        Py_END_ALLOW_THREADS
-    }
-    self->owner = me;
-    return 0;
-}
-
-static inline void arap_py_leave(arap_py_lock *self) {
-    self->owner = 0;
-    PyThread_release_lock(self->lock);
-}
-
 typedef struct arap_py_object {
-    PyObject_HEAD arap_py_lock lock;
-    const char *name;   /* of the type, for messages */
-    int created;        /* tp_init has succeeded */
-    PyObject *progress; /* callable or NULL */
+    PyObject_HEAD PyThread_type_lock lock;
+    unsigned long owner; /* thread that holds the lock; 0: none */
+    int created;         /* tp_init has succeeded */
+    PyObject *progress;  /* callable or NULL */
     int threads;
 } arap_py_object;
 
-/* tp_new of a type, except for its name: everything else is 0. */
-PyObject *arap_py_object_new(PyTypeObject *type, const char *name);
+/* tp_new: everything is 0. */
+PyObject *arap_py_object_new(PyTypeObject *type, PyObject *args, PyObject *kwargs);
 
 /* tp_traverse and tp_clear of types with a progress function, and the end of every tp_dealloc. */
 int arap_py_object_traverse(PyObject *self, visitproc visit, void *arg);
@@ -58,20 +28,30 @@ int arap_py_object_clear(PyObject *self);
 void arap_py_object_free(PyObject *self);
 
 /* For tp_init: acquire the lock of an object that is being created for the first time. Returns -1
- * with an exception otherwise. Release the lock with arap_py_leave. */
+ * with an exception otherwise. */
 int arap_py_object_begin(arap_py_object *self);
 
 /* Mark the object as created. The arguments in `run` are used from now on. */
 void arap_py_object_created(arap_py_object *self, const arap_py_context *run);
 
-arap_module_state *arap_py_object_state(arap_py_object *self);
-
-/* Acquire the lock of a created object. Returns -1 with an exception otherwise. Release the lock
- * with arap_py_leave. */
+/* Acquire the lock of a created object. Returns -1 with an exception otherwise. */
 int arap_py_object_enter(arap_py_object *self);
 
-/* Create a context with the progress function and the number of threads of the object. */
-void arap_py_object_start(arap_py_object *self, arap_py_context *run);
+/* Release the lock acquired by one of these functions. */
+void arap_py_object_leave(arap_py_object *self);
+
+/* Begin a call with the progress function and the number of threads of the object. */
+void arap_py_object_call(arap_py_object *self, arap_call *call);
+
+/* A property, which is read with the lock held. */
+typedef PyObject *(*arap_py_reader)(arap_py_object *self);
+PyObject *arap_py_object_get(PyObject *self, void *reader);
+#define ARAP_PROPERTY(name, read, doc)                                                             \
+    {                                                                                              \
+        name, arap_py_object_get, NULL, doc, (void *)&(const arap_py_reader) {                     \
+            (arap_py_reader)(read)                                                                 \
+        }                                                                                          \
+    }
 
 /* Methods of iterating objects. step: runs up to `count` iterations with the lock held, and its
  * value is returned, or NULL with an exception; done: whether all work is done. */
