@@ -20,10 +20,6 @@ static const arap_setting rows_of_settings[] = {
 const arap_setting_table arap_elastic_settings_table = {
     sizeof rows_of_settings / sizeof *rows_of_settings, rows_of_settings};
 
-void arap_elastic_settings_default(arap_elastic_settings *settings) {
-    arap_settings_fill(&arap_elastic_settings_table, settings);
-}
-
 typedef struct start {
     const arap_mesh *mesh;
     const arap_bone_hold *hold;

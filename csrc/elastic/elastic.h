@@ -19,8 +19,6 @@ typedef struct arap_elastic_settings {
 
 extern const arap_setting_table arap_elastic_settings_table;
 
-void arap_elastic_settings_default(arap_elastic_settings *settings);
-
 /* Finds an equilibrium of the body in each pose. x (poses, count, 3): the start on entry, the
  * result on return. transforms: (poses, bones, 3, 4), units of the mesh. energies: NULL, or
  * (iterations + 1, poses). */

@@ -23,10 +23,6 @@ static const arap_setting rows[] = {
 };
 const arap_setting_table arap_baseline_settings_table = {sizeof rows / sizeof *rows, rows};
 
-void arap_baseline_settings_default(arap_baseline_settings *settings) {
-    arap_settings_fill(&arap_baseline_settings_table, settings);
-}
-
 arap_status arap_fresh_weights(arap_context *context, const arap_mesh *mesh,
                                const arap_skeleton *skeleton, const arap_visibility *visibility,
                                const int *order, const arap_handles *given, arap_initial method,

@@ -23,8 +23,6 @@ typedef struct arap_baseline_settings {
 
 extern const arap_setting_table arap_baseline_settings_table; /* of arap_baseline_settings */
 
-void arap_baseline_settings_default(arap_baseline_settings *settings);
-
 /* Compute final weights for the caller's vertices and bones: at most max_influences per row, none
  * below min_weight, bones in ascending order. handles: the bone of which each vertex is a handle,
  * -1 for none, or NULL. Release with arap_influences_clear. */

@@ -33,11 +33,6 @@ static const arap_setting rows[] = {
 };
 const arap_setting_table arap_joint_settings_table = {sizeof rows / sizeof *rows, rows};
 
-void arap_joint_settings_default(arap_joint_settings *settings) {
-    *settings = (arap_joint_settings){0};
-    arap_settings_fill(&arap_joint_settings_table, settings);
-}
-
 /* Create work space that depends on the weights' patterns, and compute the initial energy. */
 static arap_status begin(arap_context *context, arap_joint_solver *s) {
     const arap_solver *w = s->weights;

@@ -9,8 +9,6 @@
 
 extern const arap_setting_table arap_joint_settings_table; /* of arap_joint_settings */
 
-void arap_joint_settings_default(arap_joint_settings *settings);
-
 enum arap_joint_timing {
     ARAP_JOINT_TIME_WEIGHTS, /* to start with: creation, and all stages if no weights were given */
     ARAP_JOINT_TIME_SYSTEM,  /* sums over the mesh and the linear system of the joints */

@@ -41,10 +41,6 @@ const arap_setting_table arap_transfer_settings_table = TABLE(weight_rows);
 const arap_setting_table arap_shape_settings_table = TABLE(shape_rows);
 static const arap_setting_table all_settings = TABLE(all_rows);
 
-void arap_transfer_settings_default(arap_transfer_settings *settings) {
-    arap_settings_fill(&all_settings, settings);
-}
-
 arap_status arap_pair_match(arap_context *context, const arap_geometry *source,
                             const arap_geometry *target, const arap_transfer_settings *settings,
                             const arap_matches *out, arap_pair *pair) {

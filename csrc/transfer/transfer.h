@@ -17,8 +17,6 @@ extern const arap_setting_table arap_match_settings_table;    /* of arap_transfe
 extern const arap_setting_table arap_transfer_settings_table; /* of the same, for weights */
 extern const arap_setting_table arap_shape_settings_table;    /* and of shapes */
 
-void arap_transfer_settings_default(arap_transfer_settings *settings);
-
 /* The points of the source nearest to the vertices of the target, in caller-owned arrays with one
  * entry for each vertex of the target. */
 typedef struct arap_matches {
