@@ -12,7 +12,7 @@ import ast
 import re
 import sys
 import textwrap
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -42,6 +42,7 @@ SOME = {
 }
 REPORTS = {"Solver": "SOLVER", "JointSolver": "JOINTS"}
 TYPES = {"INTEGER": "int", "REAL": "float", "FLAG": "bool", "SEED": "int"}
+ARRAYS = {"DOUBLES": "float", "INTS": "int", "BOOLS": "bool", "TRANSFORMS": "float"}
 # Keyword arguments of arguments.def in the stubs. Positional arguments are written by hand.
 TRIPLE, PAIR = "tuple[ArrayLike, ArrayLike, ArrayLike]", "tuple[ArrayLike, ArrayLike]"
 OBJECTS = {
@@ -66,13 +67,15 @@ WIDTH = 100
 
 @dataclass(frozen=True)
 class Setting:
-    """A line of settings.def. smallest, largest: the ends of the range, or None."""
+    """A line of settings.def or arguments.def. smallest, largest: the ends of the range, or None.
+    about: its line of help(), without the name."""
 
     name: str
     type: str  # in the stubs
     default: object
     smallest: object = None
     largest: object = None
+    about: str = field(default="", compare=False)
 
 
 def settings(text=None, constants=None):
@@ -82,7 +85,8 @@ def settings(text=None, constants=None):
     tables, found = {}, {}
     for section, body in _sections(text, "ARAP_SETTINGS_"):
         found[section] = tables[f"arap_{section.lower()}_settings"] = {
-            args[0]: _setting(macro, args, tables, constants) for macro, args in _calls(body)
+            args[0]: _with_help(_setting(macro, args, tables, constants), macro, args)
+            for macro, args in _calls(body)
         }
     return found
 
@@ -135,8 +139,7 @@ def _setting(macro, args, tables, constants):
     if macro == "SEED":
         return Setting(name, TYPES[macro], 0, 0, 2**64 - 1)
     if macro == "CHOICE":
-        words = " ".join(constants.get(arg, arg) for arg in args[4:])
-        choices = dict(re.findall(r'\[(\w+)\] = "(\w+)"', words))
+        choices = _choices(args, constants)
         quoted = ", ".join(f'"{choice}"' for choice in choices.values())
         kind = ALIASES.get(tuple(choices.values()), f"Literal[{quoted}]")
         return Setting(name, kind, choices[args[2]])
@@ -146,16 +149,55 @@ def _setting(macro, args, tables, constants):
     return Setting(name, f"tuple[{kinds}]", *ends)
 
 
+def _choices(args, constants):
+    """Return {constant: name} of the lines of a CHOICE."""
+    words = " ".join(constants.get(arg, arg) for arg in args[4:])
+    return dict(re.findall(r'\[(\w+)\] = "(\w+)"', words))
+
+
+def _with_help(setting, macro, args):
+    about = ast.literal_eval(args[{"INTEGER": 4, "REAL": 4, "FLAG": 2, "SEED": 1}.get(macro, 3)])
+    kind = f"{setting.smallest!r} to {setting.largest!r}"
+    if macro == "CHOICE":
+        kind = f"one of {tuple(_choices(args, _constants()).values())!r}"
+    return replace(setting, about=f", {'bool' if macro == 'FLAG' else kind}: {about}")
+
+
+def names():
+    """Return {function or type: the words of its signature}, read from the C sources."""
+    return {
+        name: "".join(re.findall(r'"([^"]*)"', text)).split()
+        for file in sorted((CSRC / "python").glob("*.c"))
+        for name, text in SIGNATURE.findall(file.read_text("utf-8"))
+    }
+
+
 def keywords():
-    """Return {function or type: its keyword arguments, "**" for the settings}, read from the C
-    sources."""
-    found = {}
-    for file in sorted((CSRC / "python").glob("*.c")):
-        for name, text in SIGNATURE.findall(file.read_text("utf-8")):
-            words = "".join(re.findall(r'"([^"]*)"', text)).split()
-            found[name] = words[words.index("*") + 1 :] if "*" in words else []
+    """Return {function or type: its keyword arguments, "**" for the settings}."""
+    found = {k: w[w.index("*") + 1 :] if "*" in w else [] for k, w in names().items()}
     found["optimize_joints"] = found["JointSolver"]
     return found
+
+
+def help_lines(kind):
+    """Yield the lines of help() about the arguments and settings of a type."""
+    words = [word.rstrip("?=") for word in names()[kind] if word.strip("*")]
+    known = {k: v for section in SECTIONS[kind] for k, v in settings()[section].items()}
+    given = arguments()
+    yield from ("Arguments", *(_help_line(given[word]) for word in words if word not in known))
+    first = {word: known[word] for word in words if word in known}
+    yield from ("", "Settings", *map(_help_line, (first | known).values()))
+
+
+def _help_line(setting):
+    return textwrap.fill(
+        setting.name + setting.about,
+        WIDTH,
+        initial_indent=" " * 4,
+        subsequent_indent=" " * 8,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 def arguments():
@@ -163,14 +205,20 @@ def arguments():
     text = (CSRC / "python/arguments.def").read_text("utf-8")
     found = {}
     for macro, args in _calls(re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)):
-        name = args[0]
+        name, *others, about = args
+        about, shape = ast.literal_eval(about), ast.literal_eval(others[0])
+        kind = "" if macro in ("INT", "FLAG") else f", {shape}"
+        if macro in ARRAYS:
+            transforms = ", 3 or 4, 4" if macro == "TRANSFORMS" else ""
+            kind = f", {ARRAYS[macro]} ({', '.join(shape.split())}{transforms})"
+        about = kind + (f": {about}" if about else "")
         if macro == "INT":
-            found[name] = Setting(name, "int", int(args[1]))
+            found[name] = Setting(name, "int", shape, about=about)
         elif macro == "FLAG":
-            found[name] = Setting(name, "bool", args[1] != "0")
+            found[name] = Setting(name, "bool", shape != 0, about=about)
         elif macro != "ENDS":  # arrays in place of a setting
             kind = OBJECTS.get(name, "ArrayLike")
-            found[name] = Setting(name, f"{kind} | None", None)
+            found[name] = Setting(name, f"{kind} | None", None, about=about)
     return found
 
 

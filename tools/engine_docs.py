@@ -1,7 +1,10 @@
 """Generates the documentation of the engine's functions for help() and inspect.signature() from the
-stubs, as a C header with a text for each function. The only source is araplbs/_engine.pyi."""
+stubs, as a C header with a text for each function. The sources are araplbs/_engine.pyi and, for the
+arguments and settings of the solvers, the tables that tools/declared.py reads."""
 
 import ast
+
+import declared
 
 LETTERS = 90  # letters of a line of the header
 
@@ -20,6 +23,8 @@ def texts(stubs):
                 if getattr(method, "name", "") == "__init__":
                     said = filter(None, [ast.get_docstring(node), ast.get_docstring(method)])
                     signature = _signature(method, "$self").replace("$self, /, ", "")
+                    if node.name in declared.SECTIONS:
+                        said = [*said, "\n".join(declared.help_lines(node.name)) + "\n"]
                     found[node.name] = signature, "\n\n".join(said)
                 plain = isinstance(method, ast.FunctionDef) and not method.decorator_list
                 if plain and not method.name.startswith("_"):
@@ -65,13 +70,11 @@ def _argument(argument, default):
 
 
 def header(stubs):
-    """Return the text of a C header: DOC_energy, DOC_Solver_iterate..., each with its signature,
-    and TEXT_energy... without a signature."""
+    """Return the text of a C header: DOC_energy, DOC_Solver_iterate..., each with its signature."""
     lines = ["/* Made of araplbs/_engine.pyi by tools/engine_docs.py. */"]
     for name, (signature, said) in texts(stubs).items():
-        macro = name.replace(".", "_")
-        lines += _define(f"TEXT_{macro}", said)
-        lines += _define(f"DOC_{macro}", f"{name.rpartition('.')[2]}{signature}\n--\n\n{said}")
+        macro = f"DOC_{name.replace('.', '_')}"
+        lines += _define(macro, f"{name.rpartition('.')[2]}{signature}\n--\n\n{said}")
     return "\n".join(lines) + "\n"
 
 

@@ -9,18 +9,17 @@
 #include <limits.h>
 #include <string.h>
 
-#define ROW(name, type, shape, default_value, description)                                         \
-    {#name, type, offsetof(arap_inputs, name), shape, default_value, description},
+#define ROW(name, type, shape, default_value)                                                      \
+    {#name, type, offsetof(arap_inputs, name), shape, default_value},
 static const arap_argument arguments[] = {
-#define DOUBLES(name, shape, description) ROW(name, ARAP_DOUBLES, shape, 0, description)
-#define INTS(name, shape, description) ROW(name, ARAP_INTS, shape, 0, description)
-#define BOOLS(name, shape, description) ROW(name, ARAP_BOOLS, shape, 0, description)
-#define TRANSFORMS(name, shape, description) ROW(name, ARAP_TRANSFORMS, shape, 0, description)
-#define ENDS(name, shape, description) ROW(name, ARAP_ENDS, shape, 0, description)
-#define OBJECT(name, kind, description) ROW(name, ARAP_OBJECT, kind, 0, description)
-#define INT(name, default_value, description) ROW(name, ARAP_INT, NULL, default_value, description)
-#define FLAG(name, default_value, description)                                                     \
-    ROW(name, ARAP_FLAG, NULL, default_value, description)
+#define DOUBLES(name, shape, ...) ROW(name, ARAP_DOUBLES, shape, 0)
+#define INTS(name, shape, ...) ROW(name, ARAP_INTS, shape, 0)
+#define BOOLS(name, shape, ...) ROW(name, ARAP_BOOLS, shape, 0)
+#define TRANSFORMS(name, shape, ...) ROW(name, ARAP_TRANSFORMS, shape, 0)
+#define ENDS(name, shape, ...) ROW(name, ARAP_ENDS, shape, 0)
+#define OBJECT(name, ...) ROW(name, ARAP_OBJECT, NULL, 0)
+#define INT(name, default_value, ...) ROW(name, ARAP_INT, NULL, default_value)
+#define FLAG(name, default_value, ...) ROW(name, ARAP_FLAG, NULL, default_value)
 #include "python/arguments.def"
 };
 #define ARGUMENTS (int)(sizeof arguments / sizeof *arguments)

@@ -34,7 +34,7 @@ enum { ARAP_READ_BONES = 1, ARAP_READ_POSES = 2, ARAP_READ_WEIGHTS = 4 };
  * arguments and "**" for all settings at the end. Before "*" a plain name is required and not None,
  * "name?" is required, "name=" is optional. */
 typedef struct arap_signature {
-    const char *function, *names, *description;
+    const char *function, *names;
     const arap_setting_table *tables[ARAP_TABLES]; /* the remaining ones NULL */
     int reads; /* what arap_open reads besides the geometry (python/call.h) */
 } arap_signature;
@@ -49,13 +49,6 @@ void arap_inputs_release(arap_inputs *in);
 int arap_parse(const arap_signature *signature, PyObject *args, PyObject *kwargs, arap_inputs *in,
                void *const *settings);
 
-/* Create the text of a signature for help(), a new str: arguments, settings, defaults and ranges.
- */
-PyObject *arap_signature_doc(const arap_signature *signature);
-
-/* Create the type, with the text of the signature as its documentation. */
-PyObject *arap_make_type(PyObject *module, PyType_Spec *spec, const arap_signature *signature);
-
 /* {name: {"type", "default", "min", "max", "choices"}} of all settings of a signature, read-only:
  * the entry of araplbs.SETTINGS. */
 PyObject *arap_signature_settings(const arap_signature *signature);
@@ -63,7 +56,7 @@ PyObject *arap_signature_settings(const arap_signature *signature);
 /* Convert to an int. On failure, returns -1 with an exception that names the argument. */
 int arap_read_int(PyObject *object, const char *name, int *out);
 
-/* For documentation.c: arguments.def as a table, and the parameters of a signature. */
+/* For settings.c: arguments.def as a table, and the parameters of a signature. */
 typedef enum arap_argument_type {
     ARAP_DOUBLES,
     ARAP_INTS,
@@ -78,9 +71,8 @@ typedef struct arap_argument {
     const char *name;
     arap_argument_type type;
     size_t offset;     /* in arap_inputs */
-    const char *shape; /* OBJECT: a description in words */
+    const char *shape; /* NULL: not an array */
     int default_value;
-    const char *description;
 } arap_argument;
 
 typedef struct arap_parameter {

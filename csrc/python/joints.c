@@ -25,7 +25,6 @@ const arap_signature arap_joint_solver_signature = {
     .names = "vertices triangles? bone_heads bone_tails bone_parents * edges bone_roll_axes "
              "bone_deform bone_limits bone_kinds bone_ranges poses pose_weights bends parameters "
              "symmetry weights progress pinned joint_stiffness tangential threads **",
-    .description = TEXT_JointSolver,
     .tables = {&arap_sampling_settings, &arap_common_settings, &arap_joint_settings_table}};
 
 static int joints_init(joints_object *self, PyObject *args, PyObject *kwargs) {
@@ -227,11 +226,15 @@ static PyGetSetDef joints_properties[] = {
     ARAP_PROPERTY("_inside", inside, "state for the tests"),
     {0}};
 
-static PyType_Slot joints_slots[] = {
-    {Py_tp_new, arap_py_object_new},     {Py_tp_init, joints_init},
-    {Py_tp_dealloc, joints_dealloc},     {Py_tp_traverse, arap_py_object_traverse},
-    {Py_tp_clear, arap_py_object_clear}, {Py_tp_methods, joints_methods},
-    {Py_tp_getset, joints_properties},   {0, NULL}};
+static PyType_Slot joints_slots[] = {{Py_tp_new, arap_py_object_new},
+                                     {Py_tp_init, joints_init},
+                                     {Py_tp_dealloc, joints_dealloc},
+                                     {Py_tp_traverse, arap_py_object_traverse},
+                                     {Py_tp_clear, arap_py_object_clear},
+                                     {Py_tp_methods, joints_methods},
+                                     {Py_tp_getset, joints_properties},
+                                     {Py_tp_doc, DOC_JointSolver},
+                                     {0, NULL}};
 
 static PyType_Spec joints_spec = {.name = "araplbs.JointSolver",
                                   .basicsize = sizeof(joints_object),
@@ -240,7 +243,7 @@ static PyType_Spec joints_spec = {.name = "araplbs.JointSolver",
                                   .slots = joints_slots};
 
 PyObject *arap_make_joint_solver_type(PyObject *module) {
-    return arap_make_type(module, &joints_spec, &arap_joint_solver_signature);
+    return PyType_FromModuleAndSpec(module, &joints_spec, NULL);
 }
 
 PyObject *arap_py_optimize_joints(PyObject *module, PyObject *args, PyObject *kwargs) {

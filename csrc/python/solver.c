@@ -40,7 +40,6 @@ const arap_signature arap_solver_signature = {
              "bone_segments bone_stretch poses pose_weights bends segment_poses parameters "
              "weights start_from_weights locked_vertices locked_bones vertex_sets constraints "
              "influences smoothed released rigid_parts symmetry progress threads **",
-    .description = TEXT_Solver,
     .tables = {&arap_sampling_settings, &arap_common_settings, &arap_solver_settings}};
 
 static int solver_init(solver_object *self, PyObject *args, PyObject *kwargs) {
@@ -398,11 +397,15 @@ static PyGetSetDef solver_properties[] = {
     ARAP_PROPERTY("_inside", inside, "arrays for the tests"),
     {0}};
 
-static PyType_Slot solver_slots[] = {
-    {Py_tp_new, arap_py_object_new},     {Py_tp_init, solver_init},
-    {Py_tp_dealloc, solver_dealloc},     {Py_tp_traverse, arap_py_object_traverse},
-    {Py_tp_clear, arap_py_object_clear}, {Py_tp_methods, solver_methods},
-    {Py_tp_getset, solver_properties},   {0, NULL}};
+static PyType_Slot solver_slots[] = {{Py_tp_new, arap_py_object_new},
+                                     {Py_tp_init, solver_init},
+                                     {Py_tp_dealloc, solver_dealloc},
+                                     {Py_tp_traverse, arap_py_object_traverse},
+                                     {Py_tp_clear, arap_py_object_clear},
+                                     {Py_tp_methods, solver_methods},
+                                     {Py_tp_getset, solver_properties},
+                                     {Py_tp_doc, DOC_Solver},
+                                     {0, NULL}};
 
 static PyType_Spec solver_spec = {.name = "araplbs.Solver",
                                   .basicsize = sizeof(solver_object),
@@ -411,5 +414,5 @@ static PyType_Spec solver_spec = {.name = "araplbs.Solver",
                                   .slots = solver_slots};
 
 PyObject *arap_make_solver_type(PyObject *module) {
-    return arap_make_type(module, &solver_spec, &arap_solver_signature);
+    return PyType_FromModuleAndSpec(module, &solver_spec, NULL);
 }

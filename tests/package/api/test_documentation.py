@@ -18,11 +18,7 @@ def of_engine(name):
     return value
 
 
-# Generated from the parser's tables: tests/package/api/test_settings.py.
-TABLES = {"Solver", "JointSolver"}
-
-
-@pytest.mark.parametrize("name", sorted(TEXTS.keys() - TABLES))
+@pytest.mark.parametrize("name", sorted(TEXTS))
 def test_functions_and_methods_of_the_engine(name):
     import araplbs._engine  # noqa: F401 - loads it
 
