@@ -45,14 +45,12 @@ static void note_thirds(const arap_mesh *mesh, int *third) {
 }
 
 arap_status arap_find_cards(arap_context *context, const arap_mesh *mesh, arap_card *cards) {
+    arap_arena arena = {0};
     size_t edges = mesh->ring[mesh->count];
-    int *third = ARAP_NEW(int, edges);
-    double *walked = ARAP_NEW_ZERO(double, mesh->part_count);
-    arap_status status = ARAP_OK;
-    if (!third || !walked) {
-        status = arap_fail_memory(&context->error, "the cards among the parts");
-        goto done;
-    }
+    int *third = ARAP_TAKE(&arena, edges, int);
+    double *walked = ARAP_TAKE_ZERO(&arena, mesh->part_count, double);
+    arap_status status = arap_arena_status(&arena, &context->error, "the cards among the parts");
+    if (status) goto done;
     for (size_t e = 0; e < edges; e++) third[e] = NONE;
     note_thirds(mesh, third);
     for (int p = 0; p < mesh->part_count; p++) cards[p] = (arap_card){0};
@@ -76,7 +74,6 @@ arap_status arap_find_cards(arap_context *context, const arap_mesh *mesh, arap_c
     }
 
 done:
-    arap_free(third);
-    arap_free(walked);
+    arap_arena_clear(&arena);
     return status;
 }

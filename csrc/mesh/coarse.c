@@ -246,10 +246,14 @@ static int choose_whole(const arap_mesh *mesh, const int *sizes, char *whole) {
 arap_status arap_coarsen(arap_context *context, const arap_mesh *mesh, const int *group,
                          const int *partner, const int *visit, int scattered, arap_coarse *out) {
     size_t n = (size_t)mesh->count;
-    int *sizes = ARAP_NEW_ZERO(int, n), *rank = ARAP_NEW(int, n), *seed = NULL;
-    int *order = ARAP_NEW(int, 2 * n), *sets = ARAP_NEW(int, 2 * (size_t)mesh->part_count);
-    char *whole = ARAP_NEW_ZERO(char, mesh->part_count), *surface = ARAP_NEW_ZERO(char, n);
-    arap_status status = ARAP_OK;
+    arap_arena arena = {0};
+    int *sizes = ARAP_TAKE_ZERO(&arena, n, int), *rank = ARAP_TAKE(&arena, n, int);
+    int *order = ARAP_TAKE(&arena, 2 * n, int),
+        *sets = ARAP_TAKE(&arena, 2 * (size_t)mesh->part_count, int);
+    char *whole = ARAP_TAKE_ZERO(&arena, mesh->part_count, char),
+         *surface = ARAP_TAKE_ZERO(&arena, n, char);
+    int *seed = NULL;
+    arap_status status = arap_arena_status(&arena, &context->error, "the coarse mesh");
     *out = (arap_coarse){.cluster = ARAP_NEW(int, n),
                          .seed = ARAP_NEW(int, n),
                          .triangles = ARAP_NEW(int, 3 * (mesh->triangle_count + mesh->tet_count)),
@@ -257,8 +261,8 @@ arap_status arap_coarsen(arap_context *context, const arap_mesh *mesh, const int
                                                      mesh->tet_count + mesh->triangle_count)),
                          .links = ARAP_NEW(int, 2 * mesh->link_count),
                          .tets = ARAP_NEW(int, 4 * mesh->tet_count)};
-    if (!sizes || !rank || !order || !sets || !whole || !surface || !out->cluster || !out->seed ||
-        !out->triangles || !out->edges || !out->links || !out->tets)
+    if (status || !out->cluster || !out->seed || !out->triangles || !out->edges || !out->links ||
+        !out->tets)
         goto no_memory;
     for (size_t i = 0; i < n; i++) sizes[mesh->part[i]]++;
     int joined = choose_whole(mesh, sizes, whole);
@@ -281,12 +285,7 @@ no_memory:
     arap_free(seed);
     arap_coarse_clear(out);
 done:
-    arap_free(sizes);
-    arap_free(rank);
-    arap_free(order);
-    arap_free(sets);
-    arap_free(whole);
-    arap_free(surface);
+    arap_arena_clear(&arena);
     return status;
 }
 
@@ -391,35 +390,30 @@ arap_status arap_prolong(arap_context *context, const arap_mesh *mesh, const ara
                          const arap_influences *weights, int bones, arap_influences *out) {
     size_t room = (size_t)context->threads * arap_apart((size_t)bones);
     int chunks = arap_chunks(mesh->count, CHUNK);
+    arap_arena arena = {0};
     prolongation p = {.mesh = mesh,
                       .coarse = coarse,
                       .weights = weights,
                       .out = out,
                       .bones = bones,
-                      .sizes = ARAP_NEW(int, mesh->count),
-                      .listed = ARAP_NEW(int, room),
-                      .sum = ARAP_NEW_ZERO(double, room),
-                      .rows = ARAP_NEW_ZERO(chunk_rows, chunks),
-                      .failed = ARAP_NEW_ZERO(char, chunks)};
-    arap_status status = ARAP_OK;
-    if (!p.sizes || !p.listed || !p.sum || !p.rows || !p.failed) goto no_memory;
+                      .sizes = ARAP_TAKE(&arena, mesh->count, int),
+                      .listed = ARAP_TAKE(&arena, room, int),
+                      .sum = ARAP_TAKE_ZERO(&arena, room, double),
+                      .rows = ARAP_TAKE_ZERO(&arena, chunks, chunk_rows),
+                      .failed = ARAP_TAKE_ZERO(&arena, chunks, char)};
+    arap_status status = arap_arena_status(&arena, &context->error, "the weights");
+    if (status) goto done;
     status = arap_parallel_short(context, chunks, prolong_chunk, &p);
-    if (!status && memchr(p.failed, 1, (size_t)chunks)) goto no_memory;
+    if (!status && memchr(p.failed, 1, (size_t)chunks))
+        status = arap_fail_memory(&context->error, "the weights");
     if (!status) status = arap_influences_create(context, mesh->count, p.sizes, out);
     if (!status) status = arap_parallel_short(context, chunks, copy_chunk, &p);
-    goto done;
 
-no_memory:
-    status = arap_fail_memory(&context->error, "the weights");
 done:
     for (int k = 0; k < chunks && p.rows; k++) {
         arap_free(p.rows[k].bone);
         arap_free(p.rows[k].weight);
     }
-    arap_free(p.rows);
-    arap_free(p.failed);
-    arap_free(p.sizes);
-    arap_free(p.listed);
-    arap_free(p.sum);
+    arap_arena_clear(&arena);
     return status;
 }

@@ -336,16 +336,15 @@ done:
 
 arap_status arap_extent_find(arap_context *context, const arap_geometry *geometry,
                              const arap_bones *bones, arap_extent *out) {
+    arap_arena arena = {0};
     box fence, whole, sparse, extent;
     size_t n = (size_t)geometry->vertex_count;
-    char *near = ARAP_NEW(char, n), *counts = ARAP_NEW(char, n);
-    int *part = ARAP_NEW(int, n), *corners = ARAP_NEW(int, n);
+    char *near = ARAP_TAKE(&arena, n, char), *counts = ARAP_TAKE(&arena, n, char);
+    int *part = ARAP_TAKE(&arena, n, int), *corners = ARAP_TAKE(&arena, n, int);
     arap_status status = ARAP_OK;
     *out = (arap_extent){.diagonal = 1};
-    if (!near || !counts || !part || !corners) {
-        status = arap_fail_memory(&context->error, "the extent of the mesh");
-        goto done;
-    }
+    status = arap_arena_status(&arena, &context->error, "the extent of the mesh");
+    if (status) goto done;
     memset(near, 1, n);
     whole = box_of(geometry, near);
     if (!isfinite(arap_distance2(whole.lo, whole.hi))) {
@@ -384,9 +383,6 @@ arap_status arap_extent_find(arap_context *context, const arap_geometry *geometr
     if (!(out->diagonal > 0)) out->diagonal = 1;
 
 done:
-    arap_free(near);
-    arap_free(counts);
-    arap_free(part);
-    arap_free(corners);
+    arap_arena_clear(&arena);
     return status;
 }

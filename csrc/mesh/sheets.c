@@ -37,13 +37,12 @@ static double thickness(double *k) {
 }
 
 arap_status arap_part_thickness(arap_context *context, const arap_mesh *mesh, double *thick) {
+    arap_arena arena = {0};
     size_t parts = (size_t)mesh->part_count;
-    double *sums = ARAP_NEW_ZERO(double, 4 * parts), *products = ARAP_NEW_ZERO(double, 9 * parts);
-    arap_status status = ARAP_OK;
-    if (!sums || !products) {
-        status = arap_fail_memory(&context->error, "the thickness of the parts");
-        goto done;
-    }
+    double *sums = ARAP_TAKE_ZERO(&arena, 4 * parts, double),
+           *products = ARAP_TAKE_ZERO(&arena, 9 * parts, double);
+    arap_status status = arap_arena_status(&arena, &context->error, "the thickness of the parts");
+    if (status) goto done;
     arap_part_centers(mesh, sums);
     for (int i = 0; i < mesh->count; i++) {
         double *k = products + 9 * (size_t)mesh->part[i], from[3];
@@ -54,7 +53,6 @@ arap_status arap_part_thickness(arap_context *context, const arap_mesh *mesh, do
     for (size_t p = 0; p < parts; p++) thick[p] = rise(thickness(products + 9 * p));
 
 done:
-    arap_free(sums);
-    arap_free(products);
+    arap_arena_clear(&arena);
     return status;
 }

@@ -137,13 +137,13 @@ done:
 }
 
 arap_status arap_bilaplacian(arap_context *context, const arap_mesh *mesh, arap_two_rings *out) {
+    arap_arena arena = {0};
     size_t n = (size_t)mesh->count;
-    double *conductance = ARAP_NEW(double, mesh->ring[n]), *inverse = ARAP_NEW(double, n), mean = 0;
+    double *conductance = ARAP_TAKE(&arena, mesh->ring[n], double),
+           *inverse = ARAP_TAKE(&arena, n, double), mean = 0;
     arap_status status;
-    if (!conductance || !inverse) {
-        status = arap_fail_memory(&context->error, "the bi-Laplacian");
-        goto done;
-    }
+    status = arap_arena_status(&arena, &context->error, "the bi-Laplacian");
+    if (status) goto done;
     arap_conductances(mesh, conductance);
     for (size_t e = 0; e < mesh->ring[n]; e++)
         if (mesh->kind[e] == ARAP_EDGE_WIRE)
@@ -153,8 +153,7 @@ arap_status arap_bilaplacian(arap_context *context, const arap_mesh *mesh, arap_
     status = arap_two_rings_create(context, mesh, inverse, conductance, out);
 
 done:
-    arap_free(conductance);
-    arap_free(inverse);
+    arap_arena_clear(&arena);
     return status;
 }
 

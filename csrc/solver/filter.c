@@ -32,14 +32,12 @@ static void find_peaks(const arap_influences *in, int bones, double *max, double
 
 arap_status arap_filter_weights(arap_context *context, const arap_mesh *mesh, arap_filter filter,
                                 int bones, arap_influences *weights) {
-    double *means = ARAP_NEW(double, weights->start[weights->count]),
-           *max = ARAP_NEW(double, 2 * (size_t)bones);
-    int *owners = ARAP_NEW(int, bones);
-    arap_status status = ARAP_OK;
-    if (!means || !max || !owners) {
-        status = arap_fail_memory(&context->error, "the filter");
-        goto done;
-    }
+    arap_arena arena = {0};
+    double *means = ARAP_TAKE(&arena, weights->start[weights->count], double),
+           *max = ARAP_TAKE(&arena, 2 * (size_t)bones, double);
+    int *owners = ARAP_TAKE(&arena, bones, int);
+    arap_status status = arap_arena_status(&arena, &context->error, "the filter");
+    if (status) goto done;
     double *min = max + bones;
     find_peaks(weights, bones, max, min, owners);
     for (int i = 0; i < weights->count; i++)
@@ -68,8 +66,6 @@ arap_status arap_filter_weights(arap_context *context, const arap_mesh *mesh, ar
     }
 
 done:
-    arap_free(means);
-    arap_free(max);
-    arap_free(owners);
+    arap_arena_clear(&arena);
     return status;
 }

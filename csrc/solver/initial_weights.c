@@ -149,16 +149,16 @@ static arap_status leave_excluded(arap_context *context, const arap_solver *s,
 
 /* The distance of every vertex from its bone, for the initial weights: see the top of this file. */
 static arap_status keep_off_bones(arap_context *context, const arap_solver *s, double *distance) {
+    arap_arena arena = {0};
     const arap_mesh *mesh = &s->mesh;
     const arap_visibility *seen = &s->visibility;
     size_t bones = (size_t)s->skeleton.deform_count;
-    double *thick = ARAP_NEW(double, mesh->part_count), *sum = ARAP_NEW_ZERO(double, 2 * bones);
-    int *member = ARAP_NEW(int, mesh->count), *begin = ARAP_NEW_ZERO(int, mesh->part_count + 1);
-    arap_status status = ARAP_OK;
-    if (!thick || !sum || !member || !begin) {
-        status = arap_fail_memory(&context->error, "the initial weights");
-        goto done;
-    }
+    double *thick = ARAP_TAKE(&arena, mesh->part_count, double),
+           *sum = ARAP_TAKE_ZERO(&arena, 2 * bones, double);
+    int *member = ARAP_TAKE(&arena, mesh->count, int),
+        *begin = ARAP_TAKE_ZERO(&arena, mesh->part_count + 1, int);
+    arap_status status = arap_arena_status(&arena, &context->error, "the initial weights");
+    if (status) goto done;
     memcpy(distance, seen->distance, (size_t)mesh->count * sizeof *distance);
     status = arap_part_thickness(context, mesh, thick);
     if (status) goto done;
@@ -184,10 +184,7 @@ static arap_status keep_off_bones(arap_context *context, const arap_solver *s, d
     }
 
 done:
-    arap_free(thick);
-    arap_free(sum);
-    arap_free(member);
-    arap_free(begin);
+    arap_arena_clear(&arena);
     return status;
 }
 

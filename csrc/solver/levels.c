@@ -31,78 +31,31 @@ static int caller_vertex(const arap_solver *s, int cluster) {
     return s->mesh.first[s->clusters.seed[cluster]];
 }
 
-/* Reduce the caller's per-vertex arrays to the clusters. */
-typedef struct coarse_arrays {
-    long long *start;
-    int *bone, *vertex_set;
-    double *weight;
-    char *locked_vertices;
-    double *parameters;
-    int *spring_bones;
-    char *spring_whole;
-    int *part_keeper;
-    signed char *pierced;
-} coarse_arrays;
-
-static void free_arrays(coarse_arrays *a) {
-    arap_free(a->start);
-    arap_free(a->bone);
-    arap_free(a->weight);
-    arap_free(a->vertex_set);
-    arap_free(a->locked_vertices);
-    arap_free(a->parameters);
-    arap_free(a->spring_bones);
-    arap_free(a->spring_whole);
-    arap_free(a->part_keeper);
-    arap_free(a->pierced);
-}
-
+/* Copy the rows of the vertices that stand for the clusters. The arena owns the copy. */
 static arap_status copy_rows(arap_context *context, const arap_solver *s,
-                             const arap_sparse_weights *rows, coarse_arrays *a,
+                             const arap_sparse_weights *rows, arap_arena *arena,
                              arap_sparse_weights *out) {
     size_t count = (size_t)s->clusters.count, fill = 0;
     for (size_t k = 0; k < count; k++) {
         int i = caller_vertex(s, (int)k);
         fill += (size_t)(rows->start[i + 1] - rows->start[i]);
     }
-    a->start = ARAP_NEW(long long, count + 1);
-    a->bone = ARAP_NEW(int, fill);
-    a->weight = ARAP_NEW(double, fill);
-    if (!a->start || !a->bone || !a->weight)
-        return arap_fail_memory(&context->error, "the weights of the coarse mesh");
+    long long *start = ARAP_TAKE(arena, count + 1, long long);
+    int *bone = ARAP_TAKE(arena, fill, int);
+    double *weight = ARAP_TAKE(arena, fill, double);
+    if (arena->failed) return arap_fail_memory(&context->error, "the weights of the coarse mesh");
     fill = 0;
     for (size_t k = 0; k < count; k++) {
         int i = caller_vertex(s, (int)k);
-        a->start[k] = (long long)fill;
+        start[k] = (long long)fill;
         for (long long e = rows->start[i]; e < rows->start[i + 1]; e++, fill++) {
-            a->bone[fill] = rows->bone[e];
-            a->weight[fill] = rows->weight[e];
+            bone[fill] = rows->bone[e];
+            weight[fill] = rows->weight[e];
         }
     }
-    a->start[count] = (long long)fill;
-    *out = (arap_sparse_weights){.start = a->start, .bone = a->bone, .weight = a->weight};
+    start[count] = (long long)fill;
+    *out = (arap_sparse_weights){.start = start, .bone = bone, .weight = weight};
     return ARAP_OK;
-}
-
-/* Convert the edits to clusters of these vertices. A vertex that forbids a bone, or is smoothed,
- * affects its cluster only if the vertex is the seed. The seed also determines the rigid part of
- * the cluster. */
-typedef struct coarse_edits {
-    int *constraint_vertex, *influence_vertex, *influence_bone, *release_vertex, *smooth_vertex;
-    int *rigid_parts;
-    char *influence_allowed;
-    double *smooth_strength;
-} coarse_edits;
-
-static void free_edits(coarse_edits *c) {
-    arap_free(c->constraint_vertex);
-    arap_free(c->influence_vertex);
-    arap_free(c->influence_bone);
-    arap_free(c->influence_allowed);
-    arap_free(c->release_vertex);
-    arap_free(c->smooth_vertex);
-    arap_free(c->smooth_strength);
-    arap_free(c->rigid_parts);
 }
 
 /* The coarse solver's input index of the cluster of vertex v. */
@@ -111,58 +64,58 @@ static int cluster_of(const arap_solver *s, int v) {
     return s->coarse ? s->coarse->mesh.first[cluster] : cluster;
 }
 
+/* Convert the edits to clusters of these vertices. A vertex that forbids a bone, or is smoothed,
+ * affects its cluster only if the vertex is the seed. The seed also determines the rigid part of
+ * the cluster. The arena owns the arrays. */
 static arap_status map_edits(arap_context *context, const arap_solver *s, const arap_edits *fine,
-                             coarse_edits *c, arap_edits *out) {
+                             arap_arena *arena, arap_edits *out) {
     const int *weld = s->mesh.weld;
     int count = 0, smooth_count = 0;
-    c->constraint_vertex = ARAP_NEW(int, fine->constraint_count);
-    c->influence_vertex = ARAP_NEW(int, fine->influence_count);
-    c->influence_bone = ARAP_NEW(int, fine->influence_count);
-    c->influence_allowed = ARAP_NEW(char, fine->influence_count);
-    c->release_vertex = ARAP_NEW(int, fine->release_count);
-    c->smooth_vertex = ARAP_NEW(int, fine->smooth_count);
-    c->smooth_strength = ARAP_NEW(double, fine->smooth_count);
-    c->rigid_parts = ARAP_NEW(int, s->clusters.count);
-    if (!c->constraint_vertex || !c->influence_vertex || !c->influence_bone ||
-        !c->influence_allowed || !c->release_vertex || !c->smooth_vertex || !c->smooth_strength ||
-        !c->rigid_parts)
-        return arap_fail_memory(&context->error, "the edits");
+    int *constraint_vertex = ARAP_TAKE(arena, fine->constraint_count, int);
+    int *influence_vertex = ARAP_TAKE(arena, fine->influence_count, int);
+    int *influence_bone = ARAP_TAKE(arena, fine->influence_count, int);
+    char *influence_allowed = ARAP_TAKE(arena, fine->influence_count, char);
+    int *release_vertex = ARAP_TAKE(arena, fine->release_count, int);
+    int *smooth_vertex = ARAP_TAKE(arena, fine->smooth_count, int);
+    double *smooth_strength = ARAP_TAKE(arena, fine->smooth_count, double);
+    int *rigid_parts = ARAP_TAKE(arena, s->clusters.count, int);
+    if (arena->failed) return arap_fail_memory(&context->error, "the edits");
     for (int k = 0; k < fine->constraint_count; k++)
-        c->constraint_vertex[k] = cluster_of(s, weld[fine->constraint_vertex[k]]);
+        constraint_vertex[k] = cluster_of(s, weld[fine->constraint_vertex[k]]);
     for (int k = 0; k < fine->release_count; k++)
-        c->release_vertex[k] = cluster_of(s, weld[fine->release_vertex[k]]);
+        release_vertex[k] = cluster_of(s, weld[fine->release_vertex[k]]);
     for (int k = 0; k < fine->influence_count; k++) {
         int v = weld[fine->influence_vertex[k]], cluster = cluster_of(s, v);
         if (!fine->influence_allowed[k] && s->clusters.seed[cluster] != v) continue;
-        c->influence_vertex[count] = cluster;
-        c->influence_bone[count] = fine->influence_bone[k];
-        c->influence_allowed[count++] = fine->influence_allowed[k];
+        influence_vertex[count] = cluster;
+        influence_bone[count] = fine->influence_bone[k];
+        influence_allowed[count++] = fine->influence_allowed[k];
     }
     for (int k = 0; k < fine->smooth_count; k++) {
         int v = weld[fine->smooth_vertex[k]], cluster = cluster_of(s, v);
         if (s->clusters.seed[cluster] != v) continue;
-        c->smooth_vertex[smooth_count] = cluster;
-        c->smooth_strength[smooth_count++] = fine->smooth_strength[k];
+        smooth_vertex[smooth_count] = cluster;
+        smooth_strength[smooth_count++] = fine->smooth_strength[k];
     }
     for (int k = 0; k < s->clusters.count; k++)
-        c->rigid_parts[k] = s->parts.count ? s->parts.number[s->clusters.seed[k]] : -1;
+        rigid_parts[k] = s->parts.count ? s->parts.number[s->clusters.seed[k]] : -1;
     *out = *fine;
     out->smooth_count = smooth_count;
-    out->smooth_vertex = c->smooth_vertex;
-    out->smooth_strength = c->smooth_strength;
-    out->rigid_parts = s->parts.count ? c->rigid_parts : NULL;
-    out->constraint_vertex = c->constraint_vertex;
+    out->smooth_vertex = smooth_vertex;
+    out->smooth_strength = smooth_strength;
+    out->rigid_parts = s->parts.count ? rigid_parts : NULL;
+    out->constraint_vertex = constraint_vertex;
     out->influence_count = count;
-    out->influence_vertex = c->influence_vertex;
-    out->influence_bone = c->influence_bone;
-    out->influence_allowed = c->influence_allowed;
-    out->release_vertex = c->release_vertex;
+    out->influence_vertex = influence_vertex;
+    out->influence_bone = influence_bone;
+    out->influence_allowed = influence_allowed;
+    out->release_vertex = release_vertex;
     return ARAP_OK;
 }
 
-/* Create the problem of the clusters without its edits; `rows` owns its weights. */
+/* Create the problem of the clusters without its edits. The arena owns its arrays. */
 static arap_status coarse_problem(arap_context *context, const arap_solver *s,
-                                  const arap_problem *fine, coarse_arrays *a,
+                                  const arap_problem *fine, arap_arena *arena,
                                   arap_sparse_weights *rows, arap_problem *out) {
     const arap_coarse *clusters = &s->clusters;
     size_t count = (size_t)clusters->count;
@@ -180,57 +133,55 @@ static arap_status coarse_problem(arap_context *context, const arap_solver *s,
     out->link_count = clusters->link_count;
     out->layer_count = clusters->layer_count;
     out->visit = clusters->made;
-    a->locked_vertices = ARAP_NEW_ZERO(char, count);
-    a->vertex_set = ARAP_NEW_ZERO(int, count);
-    if (!a->locked_vertices || !a->vertex_set)
-        return arap_fail_memory(&context->error, "the coarse mesh");
+    char *locked_vertices = ARAP_TAKE_ZERO(arena, count, char);
+    int *vertex_set = ARAP_TAKE_ZERO(arena, count, int);
+    if (arena->failed) return arap_fail_memory(&context->error, "the coarse mesh");
     for (size_t k = 0; k < count; k++) {
         int i = caller_vertex(s, (int)k);
-        if (fine->locked_vertices) a->locked_vertices[k] = fine->locked_vertices[i];
-        if (fine->vertex_set) a->vertex_set[k] = fine->vertex_set[i];
+        if (fine->locked_vertices) locked_vertices[k] = fine->locked_vertices[i];
+        if (fine->vertex_set) vertex_set[k] = fine->vertex_set[i];
     }
     if (fine->poses.parameters) {
         size_t bones = (size_t)fine->bones.count;
-        a->parameters = ARAP_NEW(double, bones * count);
-        if (!a->parameters) return arap_fail_memory(&context->error, "the coarse mesh");
+        double *parameters = ARAP_TAKE(arena, bones * count, double);
+        if (arena->failed) return arap_fail_memory(&context->error, "the coarse mesh");
         for (size_t k = 0; k < count; k++)
-            memcpy(a->parameters + bones * k,
+            memcpy(parameters + bones * k,
                    fine->poses.parameters + bones * (size_t)caller_vertex(s, (int)k),
                    bones * sizeof(double));
-        out->poses.parameters = a->parameters;
+        out->poses.parameters = parameters;
     }
     if (s->mesh.spring_start) {
-        a->spring_bones = ARAP_NEW(int, count);
-        a->spring_whole = ARAP_NEW(char, count);
-        if (!a->spring_bones || !a->spring_whole)
-            return arap_fail_memory(&context->error, "the coarse mesh");
+        int *spring_bones = ARAP_TAKE(arena, count, int);
+        char *spring_whole = ARAP_TAKE(arena, count, char);
+        if (arena->failed) return arap_fail_memory(&context->error, "the coarse mesh");
         for (size_t k = 0; k < count; k++) {
             const arap_spring *spring;
             int any = arap_mesh_springs(&s->mesh, clusters->seed[k], &spring);
-            a->spring_bones[k] = any ? spring->bone : -1;
-            a->spring_whole[k] = any && spring->whole;
+            spring_bones[k] = any ? spring->bone : -1;
+            spring_whole[k] = any && spring->whole;
         }
-        out->spring_bones = a->spring_bones;
-        out->spring_whole = a->spring_whole;
+        out->spring_bones = spring_bones;
+        out->spring_whole = spring_whole;
     }
     if (s->inner.count) {
-        a->part_keeper = ARAP_NEW(int, count);
-        if (!a->part_keeper) return arap_fail_memory(&context->error, "the coarse mesh");
+        int *part_keeper = ARAP_TAKE(arena, count, int);
+        if (arena->failed) return arap_fail_memory(&context->error, "the coarse mesh");
         for (size_t k = 0; k < count; k++)
-            a->part_keeper[k] = s->inner.keeper[s->mesh.part[clusters->seed[k]]];
-        out->part_keeper = a->part_keeper;
+            part_keeper[k] = s->inner.keeper[s->mesh.part[clusters->seed[k]]];
+        out->part_keeper = part_keeper;
         out->inner_bone = s->inner.is_inner;
     }
     if (s->pierced.count) {
-        a->pierced = ARAP_NEW(signed char, count);
-        if (!a->pierced) return arap_fail_memory(&context->error, "the coarse mesh");
-        for (size_t k = 0; k < count; k++) a->pierced[k] = s->pierced.side[clusters->seed[k]];
-        out->pierced = a->pierced;
+        signed char *pierced = ARAP_TAKE(arena, count, signed char);
+        if (arena->failed) return arap_fail_memory(&context->error, "the coarse mesh");
+        for (size_t k = 0; k < count; k++) pierced[k] = s->pierced.side[clusters->seed[k]];
+        out->pierced = pierced;
     }
-    if (fine->locked_vertices) out->locked_vertices = a->locked_vertices;
-    if (fine->vertex_set) out->vertex_set = a->vertex_set;
+    if (fine->locked_vertices) out->locked_vertices = locked_vertices;
+    if (fine->vertex_set) out->vertex_set = vertex_set;
     if (fine->weights) {
-        status = copy_rows(context, s, fine->weights, a, rows);
+        status = copy_rows(context, s, fine->weights, arena, rows);
         out->weights = rows;
     }
     return status;
@@ -299,16 +250,15 @@ arap_status arap_clusters_end(arap_context *context, arap_clustering *clustering
 
 arap_status arap_coarse_create(arap_context *context, arap_solver *solver,
                                const arap_problem *problem) {
-    coarse_arrays arrays = {0};
+    arap_arena arena = {0};
     arap_sparse_weights rows;
     arap_problem coarse;
-    coarse_edits edits = {0};
     arap_settings settings = solver->settings;
     arap_status status = ARAP_OK;
     if (!pays_off(solver, problem)) goto done;
     arap_containments_drop_faces(&solver->containments);
-    status = coarse_problem(context, solver, problem, &arrays, &rows, &coarse);
-    if (!status) status = map_edits(context, solver, &problem->edits, &edits, &coarse.edits);
+    status = coarse_problem(context, solver, problem, &arena, &rows, &coarse);
+    if (!status) status = map_edits(context, solver, &problem->edits, &arena, &coarse.edits);
     /* Compared with the energy, the harmonic term grows with the area of a vertex (harmonic.c). */
     settings.harmonic *= (double)main_clusters(solver) / solver->mesh.main_count;
     settings.rigid_departure = 0; /* small parts have too few clusters to decide */
@@ -323,19 +273,18 @@ arap_status arap_coarse_create(arap_context *context, arap_solver *solver,
 
 done:
     if (!solver->coarse) arap_coarse_clear(&solver->clusters);
-    free_arrays(&arrays);
-    free_edits(&edits);
+    arap_arena_clear(&arena);
     arap_lap(solver, ARAP_TIME_LEVELS);
     return status;
 }
 
 arap_status arap_coarse_edit(arap_context *context, arap_solver *solver, const arap_edits *edits) {
-    coarse_edits arrays = {0};
+    arap_arena arena = {0};
     arap_edits coarse;
-    arap_status status = map_edits(context, solver, edits, &arrays, &coarse);
+    arap_status status = map_edits(context, solver, edits, &arena, &coarse);
     if (!status) status = arap_solver_edit(context, solver->coarse, &coarse);
     solver->stage.last = solver->coarse->stage.last + 1;
-    free_edits(&arrays);
+    arap_arena_clear(&arena);
     return status;
 }
 
@@ -349,16 +298,14 @@ void arap_coarse_free(arap_solver *solver) {
  * would be held in a far larger region than with heat weights of this level. */
 static arap_status inherit_peaks(arap_context *context, const arap_solver *s,
                                  arap_constraint_list *out) {
+    arap_arena arena = {0};
     const arap_solver *coarse = s->coarse;
     const arap_constraint *peaks = coarse->constraints.list.rows;
     int count = coarse->constraints.peaks;
     /* Link the rows of each coarse vertex: the last one, and the one before each. */
-    int *last = ARAP_NEW(int, coarse->mesh.count), *before = ARAP_NEW(int, count);
-    arap_status status = ARAP_OK;
-    if (!last || !before) {
-        status = arap_fail_memory(&context->error, "the weight constraints");
-        goto done;
-    }
+    int *last = ARAP_TAKE(&arena, coarse->mesh.count, int), *before = ARAP_TAKE(&arena, count, int);
+    arap_status status = arap_arena_status(&arena, &context->error, "the weight constraints");
+    if (status) goto done;
     for (int k = 0; k < coarse->mesh.count; k++) last[k] = -1;
     for (int r = 0; r < count; r++) {
         before[r] = last[peaks[r].vertex];
@@ -374,8 +321,7 @@ static arap_status inherit_peaks(arap_context *context, const arap_solver *s,
     }
 
 done:
-    arap_free(last);
-    arap_free(before);
+    arap_arena_clear(&arena);
     return status;
 }
 
@@ -413,19 +359,17 @@ static void keep_whole_islands(const arap_solver *s, const int *root, const int 
  * island consists of the parts joined by links. Clusters on a thin spike keep no face, so an island
  * of the coarse mesh may be a piece of a larger one of this mesh, which is not reported. */
 static arap_status inherit_islands(arap_context *context, arap_solver *s) {
+    arap_arena arena = {0};
     arap_islands_report *report = &s->heat_report;
     const arap_mesh *mesh = &s->mesh;
     *report = s->coarse->heat_report;
     s->coarse->heat_report = (arap_islands_report){0};
     if (!report->unseen_count) return ARAP_OK;
     size_t parts = (size_t)mesh->part_count;
-    int *island = ARAP_NEW(int, parts), *size = ARAP_NEW_ZERO(int, parts);
-    int *first = ARAP_NEW(int, parts), *seen = ARAP_NEW_ZERO(int, parts);
-    arap_status status = ARAP_OK;
-    if (!island || !size || !first || !seen) {
-        status = arap_fail_memory(&context->error, "the report");
-        goto done;
-    }
+    int *island = ARAP_TAKE(&arena, parts, int), *size = ARAP_TAKE_ZERO(&arena, parts, int);
+    int *first = ARAP_TAKE(&arena, parts, int), *seen = ARAP_TAKE_ZERO(&arena, parts, int);
+    arap_status status = arap_arena_status(&arena, &context->error, "the report");
+    if (status) goto done;
     for (int p = 0; p < mesh->part_count; p++) island[p] = p;
     for (size_t e = mesh->wire_count - mesh->link_count; e < mesh->wire_count; e++)
         arap_unite(island, mesh->part[mesh->wires[2 * e]], mesh->part[mesh->wires[2 * e + 1]]);
@@ -435,10 +379,7 @@ static arap_status inherit_islands(arap_context *context, arap_solver *s) {
     keep_whole_islands(s, island, first, size, seen, report);
 
 done:
-    arap_free(island);
-    arap_free(size);
-    arap_free(first);
-    arap_free(seen);
+    arap_arena_clear(&arena);
     return status;
 }
 

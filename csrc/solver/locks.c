@@ -150,18 +150,16 @@ static void apply_lock(const arap_mesh *mesh, const arap_skeleton *skeleton, int
 
 arap_status arap_locks_apply(arap_context *context, const arap_locks *locks, const arap_mesh *mesh,
                              const arap_skeleton *skeleton, arap_influences *influences) {
+    arap_arena arena = {0};
     if (!locks->vertex) return ARAP_OK;
     int n = mesh->count, bones = skeleton->deform_count;
     arap_sparse_weights rows = {
         .start = locks->start, .bone = locks->bone, .weight = locks->weight};
     arap_rows out = {0};
-    double *row = ARAP_NEW(double, 3 * bones);
-    char *locked = ARAP_NEW(char, bones);
-    arap_status status = ARAP_OK;
-    if (!row || !locked) {
-        status = arap_fail_memory(&context->error, "the locked weights");
-        goto done;
-    }
+    double *row = ARAP_TAKE(&arena, 3 * bones, double);
+    char *locked = ARAP_TAKE(&arena, bones, char);
+    arap_status status = arap_arena_status(&arena, &context->error, "the locked weights");
+    if (status) goto done;
     status = arap_rows_create(context, n, &out);
     for (int i = 0; i < n && !status; i++) {
         lock_row lock = {.weight = row + bones, .own = row + 2 * bones};
@@ -182,8 +180,7 @@ arap_status arap_locks_apply(arap_context *context, const arap_locks *locks, con
 
 done:
     arap_rows_clear(&out);
-    arap_free(row);
-    arap_free(locked);
+    arap_arena_clear(&arena);
     return status;
 }
 

@@ -51,15 +51,13 @@ static arap_status order(arap_context *context, int count, const int *unknowns, 
 arap_status arap_elimination_order(arap_context *context, int count, const size_t *ring,
                                    const int *neighbor, const int *partner, const int *unknowns,
                                    int *out) {
+    arap_arena arena = {0};
     if (!partner) return order(context, count, unknowns, ring, neighbor, out);
     size_t n = (size_t)count;
-    int *work = ARAP_NEW(int, 5 * n), *folded = ARAP_NEW(int, ring[n]);
-    size_t *start = ARAP_NEW(size_t, n + 1);
-    arap_status status = ARAP_OK;
-    if (!work || !folded || !start) {
-        status = arap_fail_memory(&context->error, "the elimination order");
-        goto done;
-    }
+    int *work = ARAP_TAKE(&arena, 5 * n, int), *folded = ARAP_TAKE(&arena, ring[n], int);
+    size_t *start = ARAP_TAKE(&arena, n + 1, size_t);
+    arap_status status = arap_arena_status(&arena, &context->error, "the elimination order");
+    if (status) goto done;
     int *own = work + n, *seen = work + 2 * n, *half = work + 3 * n, *sizes = work + 4 * n;
     int size = fold(count, ring, neighbor, partner, work, own, seen, start, folded);
     for (int k = 0; k < size && unknowns; k++) sizes[k] = unknowns[own[k]];
@@ -71,8 +69,6 @@ arap_status arap_elimination_order(arap_context *context, int count, const size_
     }
 
 done:
-    arap_free(work);
-    arap_free(folded);
-    arap_free(start);
+    arap_arena_clear(&arena);
     return status;
 }

@@ -378,31 +378,28 @@ static arap_status look_inside(arap_context *context, arap_rigid_search *s,
 arap_status arap_find_rigid_parts(arap_context *context, arap_solver *solver,
                                   arap_influences *patterns) {
     size_t parts = (size_t)solver->mesh.part_count;
+    arap_arena arena = {0};
     arap_rigid_search s = {.solver = solver,
-                           .parts = ARAP_NEW_ZERO(arap_candidate, parts),
-                           .vertices = ARAP_NEW(int, solver->mesh.count),
-                           .mean = ARAP_NEW(double, solver->skeleton.deform_count),
-                           .is_candidate = ARAP_NEW(char, parts),
-                           .is_boneless = ARAP_NEW(char, parts),
-                           .set = ARAP_NEW(int, parts),
-                           .contact = ARAP_NEW(char, solver->mesh.count),
-                           .is_surrounded = ARAP_NEW_ZERO(char, solver->skeleton.deform_count),
-                           .card_end = ARAP_NEW(char, solver->mesh.count),
-                           .face_beneath = ARAP_NEW(int, solver->mesh.count),
-                           .touched = ARAP_NEW(int, solver->mesh.count),
-                           .skin = ARAP_NEW(int, solver->skeleton.deform_count),
-                           .is_accessory = ARAP_NEW(char, parts)};
+                           .parts = ARAP_TAKE_ZERO(&arena, parts, arap_candidate),
+                           .vertices = ARAP_TAKE(&arena, solver->mesh.count, int),
+                           .mean = ARAP_TAKE(&arena, solver->skeleton.deform_count, double),
+                           .is_candidate = ARAP_TAKE(&arena, parts, char),
+                           .is_boneless = ARAP_TAKE(&arena, parts, char),
+                           .set = ARAP_TAKE(&arena, parts, int),
+                           .contact = ARAP_TAKE(&arena, solver->mesh.count, char),
+                           .is_surrounded =
+                               ARAP_TAKE_ZERO(&arena, solver->skeleton.deform_count, char),
+                           .card_end = ARAP_TAKE(&arena, solver->mesh.count, char),
+                           .face_beneath = ARAP_TAKE(&arena, solver->mesh.count, int),
+                           .touched = ARAP_TAKE(&arena, solver->mesh.count, int),
+                           .skin = ARAP_TAKE(&arena, solver->skeleton.deform_count, int),
+                           .is_accessory = ARAP_TAKE(&arena, parts, char)};
     arap_bone_lines lines = {0};
-    char *found = ARAP_NEW_ZERO(char, parts);
-    arap_status status = ARAP_OK;
+    char *found = ARAP_TAKE_ZERO(&arena, parts, char);
+    arap_status status = arap_arena_status(&arena, &context->error, "the rigid parts");
     int any = 0;
     *patterns = (arap_influences){0};
-    if (!s.parts || !s.vertices || !s.mean || !s.is_candidate || !s.is_boneless || !s.set ||
-        !s.contact || !s.is_surrounded || !s.card_end || !s.face_beneath || !s.touched || !s.skin ||
-        !s.is_accessory || !found) {
-        status = arap_fail_memory(&context->error, "the rigid parts");
-        goto done;
-    }
+    if (status) goto done;
     arap_candidates_sort(&s);
     status = arap_bone_lines_create(context, &solver->skeleton, &lines);
     if (!status) status = look_inside(context, &s, &lines, solver);
@@ -417,20 +414,7 @@ arap_status arap_find_rigid_parts(arap_context *context, arap_solver *solver,
     if (status) arap_influences_clear(patterns);
 
 done:
-    arap_free(s.parts);
-    arap_free(s.vertices);
-    arap_free(s.mean);
-    arap_free(s.is_candidate);
-    arap_free(s.is_boneless);
-    arap_free(s.set);
-    arap_free(s.contact);
-    arap_free(s.is_surrounded);
-    arap_free(s.card_end);
-    arap_free(s.face_beneath);
-    arap_free(s.touched);
-    arap_free(s.skin);
-    arap_free(s.is_accessory);
-    arap_free(found);
+    arap_arena_clear(&arena);
     arap_influences_clear(&s.rows);
     arap_bone_lines_clear(&lines);
     return status;

@@ -313,7 +313,9 @@ arap_status arap_system_create(arap_context *context, const arap_mesh *mesh,
                                arap_async_fn analyze, void *data, arap_async_task *analysis,
                                arap_system *system) {
     size_t n = (size_t)mesh->count, entries = influences->start[n];
-    int *place = ARAP_NEW(int, n), *leads = ARAP_NEW(int, n), *placed = ARAP_NEW(int, n);
+    arap_arena arena = {0};
+    int *place = ARAP_TAKE(&arena, n, int), *leads = ARAP_TAKE(&arena, n, int),
+        *placed = ARAP_TAKE(&arena, n, int);
     int wide = harmonic->ring != NULL;
     assembly a = {.mesh = mesh,
                   .poses = poses,
@@ -335,8 +337,7 @@ arap_status arap_system_create(arap_context *context, const arap_mesh *mesh,
                             .rows = influences,
                             .entry = ARAP_NEW(int, entries),
                             .eliminated = ARAP_NEW(int, n)};
-    if (!place || !leads || !placed || !system->offset || !system->size || !system->entry ||
-        !system->eliminated)
+    if (arena.failed || !system->offset || !system->size || !system->entry || !system->eliminated)
         goto no_memory;
     status = arap_shared_rows_create(context, symmetry, parts, influences, &system->shared);
     if (status) goto done;
@@ -349,10 +350,11 @@ arap_status arap_system_create(arap_context *context, const arap_mesh *mesh,
     if (status) goto done;
     system->matrix.size = system->unknowns;
     system->matrix.start = ARAP_NEW(int, system->unknowns + 1);
-    a.block = ARAP_NEW(double, (size_t)context->threads *
-                                   ((size_t)a.widest * (size_t)a.widest + a.max_edges));
-    a.below = ARAP_NEW(size_t, a.count);
-    if (!system->matrix.start || !a.block || !a.below) goto no_memory;
+    a.block = ARAP_TAKE(
+        &arena, (size_t)context->threads * ((size_t)a.widest * (size_t)a.widest + a.max_edges),
+        double);
+    a.below = ARAP_TAKE(&arena, a.count, size_t);
+    if (!system->matrix.start || arena.failed) goto no_memory;
     status = size_columns(context, &a);
     if (status) goto done;
     system->matrix.row = ARAP_NEW(int, system->matrix.start[system->unknowns]);
@@ -369,11 +371,7 @@ arap_status arap_system_create(arap_context *context, const arap_mesh *mesh,
 no_memory:
     status = arap_fail_memory(&context->error, "the weight system");
 done:
-    arap_free(place);
-    arap_free(leads);
-    arap_free(placed);
-    arap_free(a.block);
-    arap_free(a.below);
+    arap_arena_clear(&arena);
     return status;
 }
 

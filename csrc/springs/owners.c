@@ -29,7 +29,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
 #include "base/vec3.h"
 #include "mesh/rings.h"
 #include "mesh/loose_parts.h"
@@ -172,15 +171,14 @@ static int ascending(const void *a, const void *b) {
 
 /* Create the patches of the current owners, initially not open, and their distances. */
 static arap_status make_patches(arap_context *context, finder *f) {
+    arap_arena arena = {0};
     const arap_mesh *mesh = f->mesh;
     arap_owners *o = f->o;
-    int *at = ARAP_NEW(int, o->lines.count); /* patch of each line, if not below first[part] */
-    int *line = ARAP_NEW(int, o->lines.count);
-    arap_status status = ARAP_OK;
-    if (!at || !line) {
-        status = arap_fail_memory(&context->error, "the owners of the skin");
-        goto done;
-    }
+    int *at =
+        ARAP_TAKE(&arena, o->lines.count, int); /* patch of each line, if not below first[part] */
+    int *line = ARAP_TAKE(&arena, o->lines.count, int);
+    arap_status status = arap_arena_status(&arena, &context->error, "the owners of the skin");
+    if (status) goto done;
     for (int k = 0; k < o->lines.count; k++) at[k] = -1;
     o->patch_count = 0;
     for (int p = 0; p < mesh->part_count; p++) {
@@ -210,8 +208,7 @@ static arap_status make_patches(arap_context *context, finder *f) {
     o->first[mesh->part_count] = o->patch_count;
 
 done:
-    arap_free(at);
-    arap_free(line);
+    arap_arena_clear(&arena);
     return status;
 }
 
@@ -304,27 +301,27 @@ arap_status arap_owners_create(arap_context *context, const arap_mesh *mesh,
                                const arap_owner_choice *choice, arap_containments *kept,
                                arap_owners *out) {
     size_t n = (size_t)mesh->count, parts = (size_t)mesh->part_count;
-    *out = (arap_owners){.line = ARAP_NEW(int, n),
-                         .distance = ARAP_NEW(double, n),
-                         .patches = ARAP_NEW(arap_patch, n),
-                         .patch_of = ARAP_NEW(int, n),
-                         .first = ARAP_NEW(int, parts + 1),
-                         .whole = ARAP_NEW_ZERO(char, parts)};
+    arap_arena arena = {0};
+    *out = (arap_owners){0};
+    out->line = ARAP_TAKE(&out->arena, n, int);
+    out->distance = ARAP_TAKE(&out->arena, n, double);
+    out->patches = ARAP_TAKE(&out->arena, n, arap_patch);
+    out->patch_of = ARAP_TAKE(&out->arena, n, int);
+    out->first = ARAP_TAKE(&out->arena, parts + 1, int);
+    out->whole = ARAP_TAKE_ZERO(&out->arena, parts, char);
     finder f = {.mesh = mesh,
                 .thick = thick,
                 .choice = choice,
                 .o = out,
-                .member = ARAP_NEW(int, n),
-                .begin = ARAP_NEW_ZERO(int, parts + 1),
-                .radius = ARAP_NEW(double, n)};
-    double *area = ARAP_NEW(double, n);
+                .member = ARAP_TAKE(&arena, n, int),
+                .begin = ARAP_TAKE_ZERO(&arena, parts + 1, int),
+                .radius = ARAP_TAKE(&arena, n, double)};
+    double *area = ARAP_TAKE(&arena, n, double);
     arap_status status = arap_bone_lines_create(context, skeleton, &out->lines);
     size_t lines = (size_t)out->lines.count;
-    f.distances = ARAP_NEW(double, (size_t)context->threads * arap_apart(lines));
-    if (!status &&
-        (!out->line || !out->distance || !out->patches || !out->patch_of || !out->first ||
-         !out->whole || !f.member || !f.begin || !f.radius || !f.distances || !area))
-        status = arap_fail_memory(&context->error, "the owners of the skin");
+    f.distances = ARAP_TAKE(&arena, (size_t)context->threads * arap_apart(lines), double);
+    if (!status) status = arap_arena_status(&out->arena, &context->error, "the owners of the skin");
+    if (!status) status = arap_arena_status(&arena, &context->error, "the owners of the skin");
     if (status) goto done;
     for (size_t i = 0; i < n; i++) f.begin[mesh->part[i]]++;
     for (size_t p = 0; p < parts; p++) f.begin[p + 1] += f.begin[p];
@@ -336,11 +333,7 @@ arap_status arap_owners_create(arap_context *context, const arap_mesh *mesh,
     if (!status) status = make_patches(context, &f);
 
 done:
-    arap_free(area);
-    arap_free(f.radius);
-    arap_free(f.distances);
-    arap_free(f.member);
-    arap_free(f.begin);
+    arap_arena_clear(&arena);
     arap_inside_clear(&f.inside);
     if (status) arap_owners_clear(out);
     return status;
@@ -348,12 +341,7 @@ done:
 
 void arap_owners_clear(arap_owners *owners) {
     arap_bone_lines_clear(&owners->lines);
-    arap_free(owners->line);
-    arap_free(owners->distance);
-    arap_free(owners->patches);
-    arap_free(owners->patch_of);
-    arap_free(owners->first);
-    arap_free(owners->whole);
+    arap_arena_clear(&owners->arena);
     *owners = (arap_owners){0};
 }
 

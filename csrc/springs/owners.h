@@ -2,6 +2,7 @@
 #ifndef ARAP_OWNERS_H
 #define ARAP_OWNERS_H
 
+#include "base/memory.h"
 #include "mesh/bvh.h"
 #include "rig/skeleton.h"
 #include "springs/bone_lines.h"
@@ -31,6 +32,7 @@ typedef struct arap_patch {
 } arap_patch;
 
 typedef struct arap_owners {
+    arap_arena arena;
     arap_bone_lines lines;
     int *line;        /* (vertices) the owner, or -1 */
     double *distance; /* (vertices) from it, in units of mesh.v */

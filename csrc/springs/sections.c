@@ -33,7 +33,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/memory.h"
 #include "base/vec3.h"
 #include "base/vec4.h"
 #include "springs/bone_lines.h"
@@ -64,22 +63,19 @@ typedef struct numbering {
 
 static arap_status allocate(arap_context *context, const arap_mesh *mesh, arap_sections *s) {
     size_t springs = mesh->spring_start[mesh->count];
-    s->bone = ARAP_NEW(int, springs);
-    s->strength = ARAP_NEW_ZERO(double, springs);
-    s->slack = ARAP_NEW_ZERO(double, springs);
-    s->mean = ARAP_NEW(double, 4 * springs);
-    s->start = ARAP_NEW_ZERO(size_t, springs + 2);
-    s->vertex = ARAP_NEW(int, springs);
-    s->base = ARAP_NEW(double, springs);
-    s->spring = ARAP_NEW(size_t, springs);
-    s->share = ARAP_NEW(double, springs);
-    s->tie = ARAP_NEW_ZERO(double, mesh->count);
-    s->energy = ARAP_NEW(double, springs);
-    s->own = ARAP_NEW(size_t, springs);
-    if (s->bone && s->strength && s->slack && s->mean && s->start && s->vertex && s->base &&
-        s->spring && s->share && s->tie && s->energy && s->own)
-        return ARAP_OK;
-    return arap_fail_memory(&context->error, "the sections of limbs");
+    s->bone = ARAP_TAKE(&s->arena, springs, int);
+    s->strength = ARAP_TAKE_ZERO(&s->arena, springs, double);
+    s->slack = ARAP_TAKE_ZERO(&s->arena, springs, double);
+    s->mean = ARAP_TAKE(&s->arena, 4 * springs, double);
+    s->start = ARAP_TAKE_ZERO(&s->arena, springs + 2, size_t);
+    s->vertex = ARAP_TAKE(&s->arena, springs, int);
+    s->base = ARAP_TAKE(&s->arena, springs, double);
+    s->spring = ARAP_TAKE(&s->arena, springs, size_t);
+    s->share = ARAP_TAKE(&s->arena, springs, double);
+    s->tie = ARAP_TAKE_ZERO(&s->arena, mesh->count, double);
+    s->energy = ARAP_TAKE(&s->arena, springs, double);
+    s->own = ARAP_TAKE(&s->arena, springs, size_t);
+    return arap_arena_status(&s->arena, &context->error, "the sections of limbs");
 }
 
 /* Find the section of each spring, -1: none, and the number of members, in start[section + 2]. */
@@ -127,21 +123,21 @@ static void find_slack(const arap_mesh *mesh, const arap_bone_lines *lines, arap
 arap_status arap_sections_create(arap_context *context, const arap_mesh *mesh,
                                  const arap_skeleton *skeleton, const arap_poses *poses,
                                  double strength, arap_sections *sections) {
+    arap_arena arena = {0};
     arap_bone_lines lines = {0};
     *sections = (arap_sections){0};
     if (!(strength > 0) || !mesh->spring_start || poses->bendy.count || poses->spines.count)
         return ARAP_OK;
     size_t springs = mesh->spring_start[mesh->count];
     arap_status status = arap_bone_lines_create(context, skeleton, &lines);
-    int *section = ARAP_NEW(int, springs);
-    double *base = ARAP_NEW(double, springs);
-    numbering n = {.last = ARAP_NEW(int, lines.count),
-                   .part = ARAP_NEW(int, lines.count),
-                   .member = ARAP_NEW(int, mesh->count),
-                   .begin = ARAP_NEW_ZERO(int, mesh->part_count + 1)};
+    int *section = ARAP_TAKE(&arena, springs, int);
+    double *base = ARAP_TAKE(&arena, springs, double);
+    numbering n = {.last = ARAP_TAKE(&arena, lines.count, int),
+                   .part = ARAP_TAKE(&arena, lines.count, int),
+                   .member = ARAP_TAKE(&arena, mesh->count, int),
+                   .begin = ARAP_TAKE_ZERO(&arena, mesh->part_count + 1, int)};
     if (!status) status = allocate(context, mesh, sections);
-    if (!status && (!section || !base || !n.last || !n.part || !n.member || !n.begin))
-        status = arap_fail_memory(&context->error, "the sections of limbs");
+    if (!status) status = arap_arena_status(&arena, &context->error, "the sections of limbs");
     if (status) goto done;
     number_sections(mesh, &lines, &n, strength, section, base, sections);
     for (int k = 0; k < sections->count; k++) sections->start[k + 2] += sections->start[k + 1];
@@ -157,40 +153,14 @@ arap_status arap_sections_create(arap_context *context, const arap_mesh *mesh,
 
 done:
     arap_bone_lines_clear(&lines);
-    arap_free(section);
-    arap_free(base);
-    arap_free(n.last);
-    arap_free(n.part);
-    arap_free(n.member);
-    arap_free(n.begin);
+    arap_arena_clear(&arena);
     if (status) arap_sections_clear(sections);
     return status;
 }
 
-static void forget_patterns(arap_sections *s) {
-    arap_free(s->first);
-    arap_free(s->bones);
-    arap_free(s->place);
-    arap_free(s->slope);
-    s->first = NULL;
-    s->bones = s->place = NULL;
-    s->slope = NULL;
-}
-
 void arap_sections_clear(arap_sections *sections) {
-    forget_patterns(sections);
-    arap_free(sections->bone);
-    arap_free(sections->strength);
-    arap_free(sections->slack);
-    arap_free(sections->mean);
-    arap_free(sections->start);
-    arap_free(sections->vertex);
-    arap_free(sections->base);
-    arap_free(sections->spring);
-    arap_free(sections->share);
-    arap_free(sections->tie);
-    arap_free(sections->energy);
-    arap_free(sections->own);
+    arap_arena_clear(&sections->patterns);
+    arap_arena_clear(&sections->arena);
     *sections = (arap_sections){0};
 }
 
@@ -226,7 +196,7 @@ arap_status arap_sections_begin(arap_context *context, const arap_mesh *mesh,
                                 const arap_influences *in, arap_sections *sections) {
     size_t places = 0, fill = 0;
     int bones = 0;
-    forget_patterns(sections);
+    arap_arena_clear(&sections->patterns);
     if (!sections->count) return ARAP_OK;
     for (size_t m = 0; m < sections->start[sections->count]; m++) {
         sections->own[m] = places;
@@ -237,14 +207,13 @@ arap_status arap_sections_begin(arap_context *context, const arap_mesh *mesh,
     for (size_t e = 0; e < in->start[in->count]; e++)
         if (in->bone[e] >= bones) bones = in->bone[e] + 1;
     int *at = ARAP_NEW(int, bones);
-    arap_status status = ARAP_OK;
-    sections->first = ARAP_NEW(size_t, sections->count + 1);
-    sections->bones = ARAP_NEW(int, places + (size_t)sections->count);
-    sections->place = ARAP_NEW(int, places);
-    if (!at || !sections->first || !sections->bones || !sections->place) {
-        status = arap_fail_memory(&context->error, "the sections of limbs");
-        goto done;
-    }
+    sections->first = ARAP_TAKE(&sections->patterns, sections->count + 1, size_t);
+    sections->bones = ARAP_TAKE(&sections->patterns, places + (size_t)sections->count, int);
+    sections->place = ARAP_TAKE(&sections->patterns, places, int);
+    arap_status status =
+        arap_arena_status(&sections->patterns, &context->error, "the sections of limbs");
+    if (!status && !at) status = arap_fail_memory(&context->error, "the sections of limbs");
+    if (status) goto done;
     weigh(mesh, in, sections);
     for (int b = 0; b < bones; b++) at[b] = -1;
     for (int k = 0; k < sections->count; k++) {
@@ -268,8 +237,8 @@ arap_status arap_sections_begin(arap_context *context, const arap_mesh *mesh,
         fill += (size_t)count;
     }
     sections->first[sections->count] = fill;
-    sections->slope = ARAP_NEW(double, 8 * fill);
-    if (!sections->slope) status = arap_fail_memory(&context->error, "the sections of limbs");
+    sections->slope = ARAP_TAKE(&sections->patterns, 8 * fill, double);
+    status = arap_arena_status(&sections->patterns, &context->error, "the sections of limbs");
 
 done:
     arap_free(at);

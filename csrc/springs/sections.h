@@ -2,12 +2,14 @@
 #ifndef ARAP_SECTIONS_H
 #define ARAP_SECTIONS_H
 
+#include "base/memory.h"
 #include "mesh/mesh.h"
 #include "rig/poses.h"
 #include "weights/influences.h"
 
 /* All zero: no such springs. */
 typedef struct arap_sections {
+    arap_arena arena, patterns; /* of all members, and of those for the influence patterns */
     int count;
     int *bone;        /* (count) deforming */
     double *strength; /* (count) */
