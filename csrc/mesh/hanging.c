@@ -117,20 +117,18 @@ static void spread(const finder *f, int from, char number, char *end) {
 arap_status arap_find_hanging(arap_context *context, const arap_mesh *mesh, const char *may,
                               char *end, int *beneath) {
     size_t parts = (size_t)mesh->part_count, n = (size_t)mesh->count;
+    arap_arena arena = {0};
     finder f = {.mesh = mesh,
-                .strips = ARAP_NEW_ZERO(strip, parts),
-                .cards = ARAP_NEW(arap_card, parts),
+                .strips = ARAP_TAKE_ZERO(&arena, parts, strip),
+                .cards = ARAP_TAKE(&arena, parts, arap_card),
                 .may = may,
-                .touches = ARAP_NEW_ZERO(char, n),
-                .stack = ARAP_NEW(int, n)};
-    int *tags = ARAP_NEW(int, parts), any = 0;
+                .touches = ARAP_TAKE_ZERO(&arena, n, char),
+                .stack = ARAP_TAKE(&arena, n, int)};
+    int *tags = ARAP_TAKE(&arena, parts, int), any = 0;
     arap_bvh *faces = NULL;
-    arap_status status = ARAP_OK;
+    arap_status status = arap_arena_status(&arena, &context->error, "the cards that hang");
     memset(end, 0, n);
-    if (!f.strips || !f.cards || !f.touches || !f.stack || !tags) {
-        status = arap_fail_memory(&context->error, "the cards that hang");
-        goto done;
-    }
+    if (status) goto done;
     status = arap_find_cards(context, mesh, f.cards);
     for (size_t p = 0; p < parts && !status; p++) {
         tags[p] = f.cards[p].is_card;
@@ -152,10 +150,6 @@ arap_status arap_find_hanging(arap_context *context, const arap_mesh *mesh, cons
 
 done:
     arap_bvh_free(faces);
-    arap_free(f.strips);
-    arap_free(f.cards);
-    arap_free(f.touches);
-    arap_free(f.stack);
-    arap_free(tags);
+    arap_arena_clear(&arena);
     return status;
 }

@@ -253,17 +253,17 @@ arap_status arap_link_parts(arap_context *context, const arap_mesh *mesh, const 
                             arap_links *links, arap_bvh **faces) {
     arap_status status = ARAP_OK;
     size_t n = (size_t)mesh->count, parts = (size_t)mesh->part_count, capacity = n;
-    int *cluster = ARAP_NEW(int, parts), *parent = ARAP_NEW(int, parts);
-    cluster_facts *facts = ARAP_NEW(cluster_facts, parts);
+    arap_arena arena = {0};
+    int *cluster = ARAP_TAKE(&arena, parts, int), *parent = ARAP_TAKE(&arena, parts, int);
+    cluster_facts *facts = ARAP_TAKE(&arena, parts, cluster_facts);
     linking l = {.mesh = mesh,
-                 .vertex_normal = ARAP_NEW(double, 3 * n),
+                 .vertex_normal = ARAP_TAKE(&arena, 3 * n, double),
                  .cluster = cluster,
-                 .sheets = joints ? ARAP_NEW(arap_sheet, parts) : NULL,
+                 .sheets = joints ? ARAP_TAKE(&arena, parts, arap_sheet) : NULL,
                  .facts = facts,
-                 .queries = ARAP_NEW(query, n)};
+                 .queries = ARAP_TAKE(&arena, n, query)};
     *links = (arap_links){0};
-    if (!cluster || !parent || !facts || !l.vertex_normal || !l.queries || (joints && !l.sheets))
-        goto no_memory;
+    if (arena.failed) goto no_memory;
     if (parts < 2 || !mesh->triangle_count) goto done;
     arap_vertex_normals(mesh, l.vertex_normal);
     for (size_t p = 0; p < parts; p++) parent[p] = cluster[p] = (int)p;
@@ -298,12 +298,7 @@ done:
         l.faces = NULL;
     }
     arap_bvh_free(l.faces);
-    arap_free(cluster);
-    arap_free(parent);
-    arap_free(facts);
-    arap_free(l.vertex_normal);
-    arap_free(l.queries);
-    arap_free(l.sheets);
+    arap_arena_clear(&arena);
     arap_free(l.is_layer);
     if (status) arap_links_clear(links);
     return status;

@@ -118,21 +118,19 @@ static void keep_props(const finder *f, int *largest, int *set, int *touched) {
 arap_status arap_find_props(arap_context *context, const arap_mesh *mesh, const char *may, int *set,
                             int *touched) {
     size_t parts = (size_t)mesh->part_count;
+    arap_arena arena = {0};
     finder f = {.mesh = mesh,
-                .cards = ARAP_NEW(arap_card, parts),
-                .own = ARAP_NEW(facts, parts),
-                .all = ARAP_NEW(facts, parts),
-                .closed = ARAP_NEW(char, parts),
-                .parent = ARAP_NEW(int, parts),
-                .reach = ARAP_NEW(double, parts)};
-    int *largest = ARAP_NEW(int, parts), any = 0;
-    arap_status status = ARAP_OK;
+                .cards = ARAP_TAKE(&arena, parts, arap_card),
+                .own = ARAP_TAKE(&arena, parts, facts),
+                .all = ARAP_TAKE(&arena, parts, facts),
+                .closed = ARAP_TAKE(&arena, parts, char),
+                .parent = ARAP_TAKE(&arena, parts, int),
+                .reach = ARAP_TAKE(&arena, parts, double)};
+    int *largest = ARAP_TAKE(&arena, parts, int), any = 0;
+    arap_status status = arap_arena_status(&arena, &context->error, "the props among the parts");
     for (size_t p = 0; p < parts; p++) set[p] = -1;
     for (int i = 0; i < mesh->count; i++) touched[i] = -1;
-    if (!f.cards || !f.own || !f.all || !f.closed || !f.parent || !f.reach || !largest) {
-        status = arap_fail_memory(&context->error, "the props among the parts");
-        goto done;
-    }
+    if (status) goto done;
     status = arap_find_cards(context, mesh, f.cards);
     for (size_t p = 0; p < parts && !status; p++) {
         f.parent[p] = (int)p;
@@ -149,12 +147,6 @@ arap_status arap_find_props(arap_context *context, const arap_mesh *mesh, const 
 
 done:
     arap_touching_clear(&f.touching);
-    arap_free(f.cards);
-    arap_free(f.own);
-    arap_free(f.all);
-    arap_free(f.closed);
-    arap_free(f.parent);
-    arap_free(f.reach);
-    arap_free(largest);
+    arap_arena_clear(&arena);
     return status;
 }

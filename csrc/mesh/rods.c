@@ -270,39 +270,32 @@ static arap_status find_free(arap_context *context, finder *f, arap_bvh *faces, 
 arap_status arap_find_rods(arap_context *context, const arap_mesh *mesh, const char *may, int *set,
                            char *contact) {
     size_t parts = (size_t)mesh->part_count;
+    arap_arena arena = {0};
     finder f = {.mesh = mesh,
-                .shapes = ARAP_NEW_ZERO(shape, parts),
-                .parent = ARAP_NEW(int, parts),
-                .tags = ARAP_NEW(int, parts)};
-    int *largest = ARAP_NEW(int, parts);
+                .shapes = ARAP_TAKE_ZERO(&arena, parts, shape),
+                .parent = ARAP_TAKE(&arena, parts, int),
+                .tags = ARAP_TAKE(&arena, parts, int)};
+    int *largest = ARAP_TAKE(&arena, parts, int);
     arap_bvh *faces = NULL;
-    arap_status status = ARAP_OK;
+    arap_status status = arap_arena_status(&arena, &context->error, "the rods among the parts");
     memset(contact, 0, (size_t)mesh->count);
     for (size_t p = 0; p < parts; p++) set[p] = -1;
-    if (!f.shapes || !f.parent || !f.tags || !largest) goto no_memory;
-    if (!memchr(may, 1, parts)) goto done;
+    if (status || !memchr(may, 1, parts)) goto done;
     status = measure(context, &f);
     if (status || !find_single_rods(&f, may)) goto done;
-    f.apart = ARAP_NEW(double, mesh->count);
-    if (!f.apart) goto no_memory;
+    f.apart = ARAP_TAKE(&arena, mesh->count, double);
+    status = arap_arena_status(&arena, &context->error, "the rods among the parts");
     for (int p = 0; p < mesh->part_count; p++) {
         f.parent[p] = p;
         f.tags[p] = may[p];
     }
-    status = arap_face_bvh(context, mesh, f.tags, &faces);
+    if (!status) status = arap_face_bvh(context, mesh, f.tags, &faces);
     if (!status) status = find_pieces(context, &f, may, faces);
     if (!status) status = unite_touching(context, &f);
     if (!status) status = find_free(context, &f, faces, largest, set, contact);
-    goto done;
 
-no_memory:
-    status = arap_fail_memory(&context->error, "the rods among the parts");
 done:
     arap_bvh_free(faces);
-    arap_free(f.shapes);
-    arap_free(f.parent);
-    arap_free(f.tags);
-    arap_free(f.apart);
-    arap_free(largest);
+    arap_arena_clear(&arena);
     return status;
 }

@@ -264,22 +264,19 @@ done:
 
 arap_status arap_solids_part(arap_context *context, const arap_geometry *geometry,
                              const double *points, const arap_mesh *mesh, int *set, int *apart) {
-    arap_status status = ARAP_OK;
+    arap_arena arena = {0};
     size_t triangles = geometry->triangle_count, n = (size_t)mesh->input_count;
-    int *of = NULL, *size = NULL;
     solids s = {.geometry = geometry, .points = points, .mesh = mesh};
     *apart = 0;
     if (mesh->count == mesh->input_count || !triangles) return ARAP_OK;
-    s.solid = ARAP_NEW(int, triangles);
-    s.open = ARAP_NEW_ZERO(char, triangles);
-    s.start = ARAP_NEW(int, (size_t)mesh->count + 2);
-    s.sides = ARAP_NEW(side, 3 * triangles);
-    of = ARAP_NEW(int, n);
-    size = ARAP_NEW_ZERO(int, triangles);
-    if (!s.solid || !s.open || !s.start || !s.sides || !of || !size) {
-        status = arap_fail_memory(&context->error, "solids that touch");
-        goto done;
-    }
+    s.solid = ARAP_TAKE(&arena, triangles, int);
+    s.open = ARAP_TAKE_ZERO(&arena, triangles, char);
+    s.start = ARAP_TAKE(&arena, (size_t)mesh->count + 2, int);
+    s.sides = ARAP_TAKE(&arena, 3 * triangles, side);
+    int *of = ARAP_TAKE(&arena, n, int);
+    int *size = ARAP_TAKE_ZERO(&arena, triangles, int);
+    arap_status status = arap_arena_status(&arena, &context->error, "solids that touch");
+    if (status) goto done;
     for (size_t t = 0; t < triangles; t++) s.solid[t] = (int)t;
     find_solids(&s, of);
     status = unite_layers(context, &s, of, size);
@@ -296,11 +293,6 @@ arap_status arap_solids_part(arap_context *context, const arap_geometry *geometr
     }
 
 done:
-    arap_free(s.solid);
-    arap_free(s.open);
-    arap_free(s.start);
-    arap_free(s.sides);
-    arap_free(of);
-    arap_free(size);
+    arap_arena_clear(&arena);
     return status;
 }

@@ -35,6 +35,7 @@
 
 /* The data for the choice of own skin. */
 typedef struct chooser {
+    arap_arena arena; /* owns all arrays */
     const arap_solver *s;
     arap_skins skins;
     double *above;    /* (bones) own skin has more of the bone than this */
@@ -119,23 +120,17 @@ static void find_thresholds(const chooser *c, const arap_influences *in, double 
 static arap_status prepare(arap_context *context, const arap_influences *in, chooser *c) {
     const arap_solver *s = c->s;
     size_t bones = (size_t)s->skeleton.deform_count;
-    c->above = ARAP_NEW_ZERO(double, bones);
-    c->has_main = ARAP_NEW_ZERO(char, bones);
-    c->in = ARAP_NEW_ZERO(double, bones);
-    c->out = ARAP_NEW_ZERO(double, bones);
-    c->normal = ARAP_NEW(double, 3 * (size_t)s->mesh.count);
-    double *sum = ARAP_NEW_ZERO(double, 2 * bones);
-    arap_status status = ARAP_OK;
-    if (!c->above || !c->has_main || !c->in || !c->out || !c->normal || !sum) {
-        status = arap_fail_memory(&context->error, "the skin of bones");
-        goto done;
-    }
+    c->above = ARAP_TAKE_ZERO(&c->arena, bones, double);
+    c->has_main = ARAP_TAKE_ZERO(&c->arena, bones, char);
+    c->in = ARAP_TAKE_ZERO(&c->arena, bones, double);
+    c->out = ARAP_TAKE_ZERO(&c->arena, bones, double);
+    c->normal = ARAP_TAKE(&c->arena, 3 * (size_t)s->mesh.count, double);
+    double *sum = ARAP_TAKE_ZERO(&c->arena, 2 * bones, double);
+    arap_status status = arap_arena_status(&c->arena, &context->error, "the skin of bones");
+    if (status) return status;
     arap_vertex_normals(&s->mesh, c->normal);
     status = arap_skins_find(context, &s->containments, (int)bones, &c->skins);
     if (!status) find_thresholds(c, in, sum);
-
-done:
-    arap_free(sum);
     return status;
 }
 
@@ -154,11 +149,7 @@ arap_status arap_own_skin(arap_context *context, const arap_solver *solver, arap
                 arap_rows_add(&rows, b, in->weight[e], 0);
         }
     }
-    arap_free(c.above);
-    arap_free(c.has_main);
-    arap_free(c.in);
-    arap_free(c.out);
-    arap_free(c.normal);
+    arap_arena_clear(&c.arena);
     arap_skins_clear(&c.skins);
     return arap_rows_end(status, &rows, out);
 }

@@ -161,19 +161,20 @@ static void keep_last(const between *w) {
 arap_status arap_hold_between(arap_context *context, arap_rigid_search *search, int *changes) {
     const arap_solver *solver = search->solver;
     size_t bones = (size_t)solver->skeleton.deform_count, parts = (size_t)solver->mesh.part_count;
+    arap_arena arena = {0};
     between w = {.search = search,
-                 .mean = ARAP_NEW(double, bones),
-                 .branch = ARAP_NEW(int, bones),
-                 .parts = ARAP_NEW_ZERO(int, bones),
-                 .soft = ARAP_NEW_ZERO(int, bones),
-                 .common = ARAP_NEW(int, parts),
-                 .own = ARAP_NEW(double, parts)};
-    arap_status status = ARAP_OK;
-    if (!w.mean || !w.branch || !w.parts || !w.soft || !w.common || !w.own) goto no_memory;
-    status = arap_bone_lines_create(context, &solver->skeleton, &w.lines);
+                 .mean = ARAP_TAKE(&arena, bones, double),
+                 .branch = ARAP_TAKE(&arena, bones, int),
+                 .parts = ARAP_TAKE_ZERO(&arena, bones, int),
+                 .soft = ARAP_TAKE_ZERO(&arena, bones, int),
+                 .common = ARAP_TAKE(&arena, parts, int),
+                 .own = ARAP_TAKE(&arena, parts, double)};
+    arap_status status = arap_arena_status(&arena, &context->error, "the parts between bones");
+    if (!status) status = arap_bone_lines_create(context, &solver->skeleton, &w.lines);
     if (status) goto done;
-    w.distance = ARAP_NEW(double, w.lines.count);
-    if (!w.distance) goto no_memory;
+    w.distance = ARAP_TAKE(&arena, w.lines.count, double);
+    status = arap_arena_status(&arena, &context->error, "the parts between bones");
+    if (status) goto done;
     shorten_guesses(&solver->skeleton, &w.lines, w.branch);
     arap_count_owned(search, w.parts, w.soft);
     status = choose(context, &w);
@@ -181,18 +182,9 @@ arap_status arap_hold_between(arap_context *context, arap_rigid_search *search, 
     keep_last(&w);
     for (int p = 0; p < solver->mesh.part_count; p++)
         if (w.common[p] >= 0) *changes |= arap_candidate_follow(search, p, w.common[p]);
-    goto done;
 
-no_memory:
-    status = arap_fail_memory(&context->error, "the parts between bones");
 done:
-    arap_free(w.distance);
-    arap_free(w.mean);
-    arap_free(w.branch);
-    arap_free(w.parts);
-    arap_free(w.soft);
-    arap_free(w.common);
-    arap_free(w.own);
+    arap_arena_clear(&arena);
     arap_bone_lines_clear(&w.lines);
     return status;
 }

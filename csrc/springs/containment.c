@@ -179,17 +179,17 @@ static arap_status find_contained(arap_context *context, const arap_mesh *mesh,
     if (workers > bones) workers = bones ? bones : 1;
     int is_for_few = !kept->faces && mesh->triangle_count / MANY_FACES >= bones;
     arap_bvh *large = NULL; /* needed only here */
-    double *nearest = ARAP_NEW(double, workers * room);
-    double *sums = ARAP_NEW_ZERO(double, 4 * workers * room);
-    int *hit = ARAP_NEW(int, workers * room), *met = ARAP_NEW(int, workers * room);
-    search of = {.views = ARAP_NEW(view, workers),
-                 .around = ARAP_NEW_ZERO(arap_containments, bones),
-                 .failed = ARAP_NEW_ZERO(char, bones)};
-    arap_status status = ARAP_OK;
-    if (!nearest || !sums || !hit || !met || !of.views || !of.around || !of.failed) {
-        status = arap_fail_memory(&context->error, "the surroundings of the bones");
-        goto done;
-    }
+    arap_arena arena = {0};
+    double *nearest = ARAP_TAKE(&arena, workers * room, double);
+    double *sums = ARAP_TAKE_ZERO(&arena, 4 * workers * room, double);
+    int *hit = ARAP_TAKE(&arena, workers * room, int),
+        *met = ARAP_TAKE(&arena, workers * room, int);
+    search of = {.views = ARAP_TAKE(&arena, workers, view),
+                 .around = ARAP_TAKE_ZERO(&arena, bones, arap_containments),
+                 .failed = ARAP_TAKE_ZERO(&arena, bones, char)};
+    arap_status status =
+        arap_arena_status(&arena, &context->error, "the surroundings of the bones");
+    if (status) goto done;
     view one = {.mesh = mesh, .lines = lines};
     find_center(&one);
     for (size_t p = 0; p < workers * room; p++) nearest[p] = 2;
@@ -214,13 +214,7 @@ static arap_status find_contained(arap_context *context, const arap_mesh *mesh,
 done:
     for (size_t b = 0; b < bones && of.around; b++) arap_containments_clear(&of.around[b]);
     arap_bvh_free(large);
-    arap_free(of.views);
-    arap_free(of.around);
-    arap_free(of.failed);
-    arap_free(nearest);
-    arap_free(sums);
-    arap_free(hit);
-    arap_free(met);
+    arap_arena_clear(&arena);
     return status;
 }
 
