@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from ..base.arrays import Array, Floats, Integers
+from ..base.arrays import Floats, Integers
 from ..base.refusal import Refused
 from ..character.mesh import Mesh
-from ..model.sparse_weights import SparseWeights, join_sparse_weights, make_sparse_weights
+from ..model.sparse_weights import SparseWeights, join_sparse_weights, summed_entries
 from .armature import AXES, Armature, Skin, to_rest, unique_names
 from .file.accessors import read_accessor, read_floats
 from .file.container import Document
@@ -210,7 +210,7 @@ def _present(
         bones.append(bone_of[which])
         weights.append(values[at, slot])
     entries = np.concatenate(vertices), np.concatenate(bones), np.concatenate(weights)
-    return summed(len(used), *entries, len(places))
+    return summed_entries(len(used), *entries)
 
 
 def read_sets(
@@ -231,16 +231,6 @@ def read_sets(
             raise Refused(f"'{name}' has {len(which)} joints for {len(values)} weights")
         found.append((which.astype(np.int64), values))
     return found
-
-
-def summed(
-    count: int, vertices: Integers, bones: Integers, weights: Array, bone_count: int
-) -> SparseWeights:
-    """SparseWeights of entries, with entries for the same bone summed."""
-    key = vertices * bone_count + bones
-    own, place = np.unique(key, return_inverse=True)
-    sums: Any = np.bincount(place.ravel(), weights, len(own))
-    return make_sparse_weights(count, own // bone_count, own % bone_count, sums)
 
 
 def _at_rest(points: Floats, weights: SparseWeights, armature: Armature, skin: Skin) -> Floats:

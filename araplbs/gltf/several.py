@@ -17,9 +17,8 @@ from ..features.transfer.options import TransferOptions
 from ..features.transfer.source import Source
 from ..features.transfer.transfer import transfer, transfer_report
 from ..model.edits import Pairs
-from ..model.sparse_weights import SparseWeights
+from ..model.sparse_weights import SparseWeights, summed_entries
 from .character import Character, welded
-from .meshes import summed
 
 SAME_JOINT = 0.01  # share of the size of the skeleton; joints of one character coincide within it
 
@@ -72,7 +71,7 @@ def joined(members: Sequence[Character]) -> Joined:
                 np.zeros(n * len(lacks), bool),
             )
             edits = replace(mesh.edits, influences=mesh.edits.influences + never)
-            rows = summed(n, old.vertices, own[old.bones], old.weights, count)
+            rows = summed_entries(n, old.vertices, own[old.bones], old.weights)
             skinned.append(replace(each, mesh=replace(mesh, weights=rows, edits=edits)))
     return Joined(main.document, main.nodes, main.armature, welded(skinned), list(members), bones)
 
@@ -104,7 +103,7 @@ def to_bones(rows: SparseWeights, bones: Integers, parents: Integers) -> SparseW
     for bone, parent in enumerate(parents.tolist()):  # parents come first
         if place[bone] < 0:
             place[bone] = place[parent] if parent >= 0 else 0
-    return summed(rows.count, rows.vertices, place[rows.bones], rows.weights, len(bones))
+    return summed_entries(rows.count, rows.vertices, place[rows.bones], rows.weights)
 
 
 def carry_to_level(

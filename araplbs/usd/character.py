@@ -20,8 +20,7 @@ from ..base.refusal import Refused
 from ..character.mesh import Mesh
 from ..gltf.armature import AXES, bone_lengths
 from ..gltf.character import LoadedCharacter, welded
-from ..gltf.meshes import summed
-from ..model.sparse_weights import SparseWeights
+from ..model.sparse_weights import SparseWeights, summed_entries
 from ..skeleton.bone_facts import BoneFacts
 from ..skeleton.poses import Poses
 from ..skeleton.skeleton import Skeleton
@@ -242,7 +241,7 @@ def _present(which: Integers, weights: Floats, joints: list[int], path: Any) -> 
     if len(which) and not 0 <= which.min() <= which.max() < len(joints):
         raise Refused(f"{path} has a joint index outside of its {len(joints)} joints")
     bones = np.array(joints, np.int64)[which]
-    return summed(count, vertices, bones, values, max(joints, default=0) + 1)
+    return summed_entries(count, vertices, bones, values)
 
 
 def _materials(prim: Any, corners: Integers, sizes: Integers) -> list[tuple[str, Integers]]:
