@@ -52,6 +52,7 @@ class TwistBone:
     root: Floats  # (3,) of the limb
     end: Floats
     at: float  # position along the limb
+    whole: bool = False  # whether the twist bones of the limb take all of its weight
 
     @property
     def axis(self) -> Floats:
@@ -60,7 +61,7 @@ class TwistBone:
     def knot(self, share: float) -> float:
         """The position along the limb where a bone with a share of the twist has all of its
         weight. The limb itself has the share 1 in upper arms and thighs, and 0 in others."""
-        half = FULL if self.source == self.limb else 1 - FULL
+        half = 0.5 if self.whole else FULL if self.source == self.limb else 1 - FULL
         return half + 2 * (NONE - FULL) * (share - 0.5)
 
 
@@ -71,11 +72,16 @@ def find_twist_bones(skeleton: Skeleton, poses: Floats | None = None) -> list[Tw
     for left, right in zip(skeleton.limbs[::2], skeleton.limbs[1::2], strict=True):
         sides = [_of_limb(skeleton, is_deform, limb, poses) for limb in (left, right)]
         for own, opposites in (sides, sides[::-1]):
+            paired = []
             for bone in own:
-                distances = [abs(o.at - bone.at) for o in opposites if _are_images(bone, o)]
-                if distances:
-                    image = next(o for o in opposites if abs(o.at - bone.at) == min(distances))
-                    twist_bones.append(replace(bone, share=(bone.share + image.share) / 2))
+                images = [other for other in opposites if _are_images(bone, other)]
+                if images:
+                    image = min(images, key=lambda other: abs(other.at - bone.at))
+                    shares = [share for share in (bone.share, image.share) if not np.isnan(share)]
+                    share = float(np.mean(shares)) if shares else UNKNOWN
+                    paired.append(replace(bone, share=share))
+            for source in dict.fromkeys(bone.source for bone in paired):
+                twist_bones += _with_steps([bone for bone in paired if bone.source == source])
     return twist_bones
 
 
@@ -97,7 +103,6 @@ def _of_limb(
     for bone, source, k in sources:
         root, end = limb.joints[k : k + 2]
         length = float(np.linalg.norm(end - root))
-        own: list[TwistBone] = []
         conditions = [
             skeleton.parents == bone,
             is_deform,
@@ -117,21 +122,22 @@ def _of_limb(
             if share is None and poses is not None:
                 share = _share_in(skeleton, twist, poses)
             if share is not None:
-                own.append(replace(twist, share=share))
+                twist_bones.append(replace(twist, share=share))
             elif _looks_like(skeleton, twist) and not _turns(skeleton, twist, poses):
-                own.append(twist)
-        twist_bones += _with_steps(own)
+                twist_bones.append(twist)
     return twist_bones
 
 
 def _with_steps(bones: Sequence[TwistBone]) -> list[TwistBone]:
-    """The twist bones of a limb, with equal steps of the twist where the share is unknown."""
+    """The twist bones of a limb, with equal steps of the twist where the share is unknown. If no
+    share of several bones is known, the limb is divided among them, and gets no weight itself."""
     positions, rank = np.unique(
         np.round([bone.at for bone in bones], ALIKE_PLACES), return_inverse=True
     )
-    steps = (rank.ravel() + 1.0) / (len(positions) + 1)
+    steps = (rank.ravel() + 0.5) / len(positions)
+    whole = len(positions) > 1 and all(np.isnan(bone.share) for bone in bones)
     return [
-        replace(bone, share=float(step)) if np.isnan(bone.share) else bone
+        replace(bone, share=float(step), whole=whole) if np.isnan(bone.share) else bone
         for bone, step in zip(bones, steps, strict=True)
     ]
 
@@ -288,7 +294,7 @@ def _hats(bones: Sequence[TwistBone], points: Floats) -> Floats:
     coordinates = (points - twist.root) @ twist.axis / np.linalg.norm(twist.end - twist.root)
     end = twist.knot(float(twist.source == twist.limb))
     knots = np.array([bone.knot(bone.share) for bone in bones])
-    places = np.unique(np.append(knots, end))
+    places = np.unique(knots if twist.whole else np.append(knots, end))
     hats = [
         np.interp(
             coordinates, places, np.where(places == knot, 1.0 / np.count_nonzero(knots == knot), 0)

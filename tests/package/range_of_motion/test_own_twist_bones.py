@@ -68,15 +68,41 @@ def test_twist_bones_are_known_by_name_and_place():
     }
 
 
+def pairs_of_twist_bones():
+    second = [
+        (f"{name[:-1]}2", *(np.add(end, (0.15, 0, 0)) for end in ends), up)
+        for name, *ends, up in (UPPER, FORE)
+    ]
+    return skeleton_of([UPPER, FORE, *second])
+
+
 def test_several_twist_bones_of_a_limb_take_equal_steps():
-    further = [(f"{name[:-1]}2", head, tail, up) for name, head, tail, up in (UPPER, FORE)]
-    further = [(n, np.add(h, (0.15, 0, 0)), np.add(t, (0.15, 0, 0)), up) for n, h, t, up in further]
-    shares = {
-        name[:-2]: own[1] for name, own in found_in(skeleton_of([UPPER, FORE, *further])).items()
-    }
+    shares = {name[:-2]: own[1] for name, own in found_in(pairs_of_twist_bones()).items()}
     assert shares == {
-        f"{limb}_twist_0{k}": k / 3 for limb in ("upperarm", "lowerarm") for k in (1, 2)
+        f"{limb}_twist_0{k}": share
+        for limb in ("upperarm", "lowerarm")
+        for k, share in ((1, 0.25), (2, 0.75))
     }
+
+
+@pytest.mark.parametrize(
+    "limb, source, factor, joints",
+    [("upperarm", "upperarm", -0.75, ARM[:2]), ("lowerarm", "hand", 0.25, ARM[1:3])],
+)
+def test_several_twist_bones_divide_the_limb(limb, source, factor, joints):
+    """The limb keeps a part of its weight only if a constraint tells the share of one of them."""
+    skeleton = pairs_of_twist_bones()
+    own, *twists = (skeleton.names.index(f"{limb}{k}_l") for k in ("", "_twist_01", "_twist_02"))
+    rows = SparseWeights(np.arange(4), np.full(3, own), np.ones(3))
+    points = joints[0] + np.array([[0.1], [0.5], [0.9]]) * np.subtract(joints[1], joints[0])
+
+    def shared(turners):
+        bones = find_twist_bones(replace(skeleton, turners=turners))
+        return dense_of(share_weights(points, rows, bones), len(skeleton.names))
+
+    np.testing.assert_allclose(shared({})[:, twists], [[1, 0], [0.5, 0.5], [0, 1]], atol=1e-9)
+    known = {twists[0]: {skeleton.names.index(f"{source}_l"): factor}}
+    assert shared(known)[:, own].max() > 0.5
 
 
 def test_shares_are_the_same_on_both_sides():
