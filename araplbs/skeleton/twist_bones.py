@@ -3,7 +3,8 @@
 A twist bone turns only about the axis of its limb, so that the skin twists in smaller steps. In an
 upper arm or a thigh, it takes a share of the twist of its limb. In a forearm or a shin, it takes a
 share of the twist of the hand or foot. The share comes from a constraint, or from the poses of the
-rig. Otherwise, the twist bones of a limb take equal steps, in their order along the limb.
+rig. Otherwise, the twist bones of a limb take equal steps, in their order along the limb, and
+several of them leave it no weight, as in the bodies of Unreal 5.
 
 Optimization in random poses gives such bones little skin, because they move almost like their
 limbs. They take part in no solve. Instead, each takes weight from its limb, by a hat function along
