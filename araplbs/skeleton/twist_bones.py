@@ -104,14 +104,9 @@ def _of_limb(
     for bone, source, k in sources:
         root, end = limb.joints[k : k + 2]
         length = float(np.linalg.norm(end - root))
-        conditions = [
-            skeleton.parents == bone,
-            is_deform,
-            ~np.isin(np.arange(len(is_deform)), limb.bones),
-        ]
-        for child in np.flatnonzero(np.all(conditions, axis=0)).tolist():
+        for child in np.flatnonzero((skeleton.parents == bone) & is_deform).tolist():
             chain = np.count_nonzero(descendants[:, child] & is_deform) > 1
-            if child in limb.feet or chain or skeleton.kinds[child] != RIGID:
+            if child in (*limb.bones, *limb.feet) or chain or skeleton.kinds[child] != RIGID:
                 continue
             way = skeleton.heads[child] - root
             position = float(way @ (end - root)) / length**2
@@ -120,12 +115,11 @@ def _of_limb(
                 continue
             twist = TwistBone(child, bone, source, UNKNOWN, root, end, position)
             share = _share_of_rig(skeleton, twist)
-            if share is None and poses is not None:
+            if np.isnan(share) and poses is not None:
                 share = _share_in(skeleton, twist, poses)
-            if share is not None:
+            looks = _looks_like(skeleton, twist) and not _turns(skeleton, twist, poses)
+            if looks or not np.isnan(share):
                 twist_bones.append(replace(twist, share=share))
-            elif _looks_like(skeleton, twist) and not _turns(skeleton, twist, poses):
-                twist_bones.append(twist)
     return twist_bones
 
 
@@ -143,11 +137,9 @@ def _with_steps(bones: Sequence[TwistBone]) -> list[TwistBone]:
     ]
 
 
-def _share_of_rig(skeleton: Skeleton, bone: TwistBone) -> float | None:
-    """The share that a constraint gives to the bone, if it has one."""
-    factor = skeleton.turners.get(bone.bone, {}).get(bone.source, np.nan)
-    if np.isnan(factor):
-        return None
+def _share_of_rig(skeleton: Skeleton, bone: TwistBone) -> float:
+    """The share that a constraint gives to the bone, or UNKNOWN."""
+    factor = skeleton.turners.get(bone.bone, {}).get(bone.source, UNKNOWN)
     return float(np.clip(factor + (bone.source == bone.limb), 0, 1))
 
 
@@ -196,22 +188,22 @@ def _turns(skeleton: Skeleton, bone: TwistBone, poses: Floats | None) -> bool:
     return bool(np.arccos(np.clip(cosines, -1, 1)).max() > SWUNG)
 
 
-def _share_in(skeleton: Skeleton, bone: TwistBone, poses: Floats) -> float | None:
-    """The share of the twist that a bone takes in the poses of its rig; None if they do not twist
-    the limb, or if the bone moves like its limb or in another way."""
+def _share_in(skeleton: Skeleton, bone: TwistBone, poses: Floats) -> float:
+    """The share of the twist that a bone takes in the poses of its rig; UNKNOWN if they do not
+    twist the limb, or if the bone moves like its limb or in another way."""
     if not len(poses) or _turns(skeleton, bone, poses):
-        return None
+        return UNKNOWN
     twists = _source_twists(skeleton, bone, poses)
     taken = twist_about(_relative(poses, bone.bone, bone.limb), bone.axis)
     is_small = np.abs(twists) < np.pi / 2  # a larger twist may have passed half a turn
     power = float(twists[is_small] @ twists[is_small])
     if np.abs(twists[is_small]).max(initial=0) < TWISTED:
-        return None
+        return UNKNOWN
     slope = float(taken[is_small] @ twists[is_small]) / power
     if abs(slope) < LEAST_SLOPE or slope**2 * power < ALIKE * float(
         taken[is_small] @ taken[is_small]
     ):
-        return None
+        return UNKNOWN
     share = 1 + slope if bone.source == bone.limb else slope
     return float(np.clip(share, 0, 1))
 

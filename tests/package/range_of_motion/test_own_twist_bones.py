@@ -68,39 +68,23 @@ def test_twist_bones_are_known_by_name_and_place():
     }
 
 
-def pairs_of_twist_bones():
-    second = [
-        (f"{name[:-1]}2", *(np.add(end, (0.15, 0, 0)) for end in ends), up)
-        for name, *ends, up in (UPPER, FORE)
-    ]
-    return skeleton_of([UPPER, FORE, *second])
-
-
-def test_several_twist_bones_of_a_limb_take_equal_steps():
-    shares = {name[:-2]: own[1] for name, own in found_in(pairs_of_twist_bones()).items()}
-    assert shares == {
-        f"{limb}_twist_0{k}": share
-        for limb in ("upperarm", "lowerarm")
-        for k, share in ((1, 0.25), (2, 0.75))
-    }
-
-
 @pytest.mark.parametrize(
     "limb, source, factor, joints",
     [("upperarm", "upperarm", -0.75, ARM[:2]), ("lowerarm", "hand", 0.25, ARM[1:3])],
 )
 def test_several_twist_bones_divide_the_limb(limb, source, factor, joints):
     """The limb keeps a part of its weight only if a constraint tells the share of one of them."""
-    skeleton = pairs_of_twist_bones()
-    own, *twists = (skeleton.names.index(f"{limb}{k}_l") for k in ("", "_twist_01", "_twist_02"))
+    two = [(f"{limb}_twist_{k}", *joints + np.array([k / 10, 0, 0]), limb) for k in (1, 2)]
+    skeleton = skeleton_of(two)
+    own, *twists = (skeleton.names.index(f"{limb}{k}_l") for k in ("", "_twist_1", "_twist_2"))
     rows = SparseWeights(np.arange(4), np.full(3, own), np.ones(3))
-    points = joints[0] + np.array([[0.1], [0.5], [0.9]]) * np.subtract(joints[1], joints[0])
+    points = joints[0] + np.array([[0.1], [0.35], [0.8]]) * np.subtract(joints[1], joints[0])
 
     def shared(turners):
         bones = find_twist_bones(replace(skeleton, turners=turners))
         return dense_of(share_weights(points, rows, bones), len(skeleton.names))
 
-    np.testing.assert_allclose(shared({})[:, twists], [[1, 0], [0.5, 0.5], [0, 1]], atol=1e-9)
+    np.testing.assert_allclose(shared({})[:, twists], [[1, 0], [0.75, 0.25], [0, 1]], atol=1e-9)
     known = {twists[0]: {skeleton.names.index(f"{source}_l"): factor}}
     assert shared(known)[:, own].max() > 0.5
 
@@ -249,12 +233,18 @@ def test_evidence_leaves_no_twist_bone_out_as_a_control():
 
 
 @pytest.mark.parametrize("name", ["upperarm_l", "upperarm_twist_01_l"])
-def test_limbs_with_locked_weights_are_not_shared(name):
+@pytest.mark.parametrize("by", ["locks", "edits"])
+def test_limbs_with_locked_weights_or_edits_are_not_shared(name, by):
     skeleton = skeleton_of([UPPER, FORE])
-    locked = np.array([own == name for own in skeleton.names])
-    problem = problem_of(skeleton, weights=locked_rows(skeleton), locked_bones=locked)
-    shared = [skeleton.names[twist.bone] for twist in problem.shared_twist_bones]
-    assert sorted(shared) == ["lowerarm_twist_01_l", "lowerarm_twist_01_r", "upperarm_twist_01_r"]
+    bone = np.array([skeleton.names.index(name)])
+    locked = np.isin(np.arange(len(skeleton.names)), bone)
+    edits = Edits(constraints=Pairs(np.array([100]), bone, np.array([1.0])))
+    locks = {"weights": locked_rows(skeleton), "locked_bones": locked}
+    known = {"locks": locks, "edits": {"edits": edits}}
+    shared = problem_of(skeleton, **known[by]).shared_twist_bones
+    assert sorted(skeleton.names[twist.bone] for twist in shared) == [
+        "lowerarm_twist_01_l", "lowerarm_twist_01_r", "upperarm_twist_01_r"
+    ]  # fmt: skip
 
 
 def test_locks_of_other_bones_and_vertices_are_kept():
@@ -285,14 +275,6 @@ def problem_of(skeleton, **known):
     vertices, triangles = character()
     mesh = Mesh("Body", vertices, triangles, np.zeros((0, 2), int), np.eye(4), **known)
     return Problem([mesh], skeleton)
-
-
-def test_edits_of_a_twist_bone_are_obeyed():
-    skeleton = skeleton_of([UPPER, FORE])
-    bone = skeleton.names.index("upperarm_twist_01_l")
-    edits = Edits(constraints=Pairs(np.array([100]), np.array([bone]), np.array([1.0])))
-    shared = [skeleton.names[t.bone] for t in problem_of(skeleton, edits=edits).shared_twist_bones]
-    assert sorted(shared) == ["lowerarm_twist_01_l", "lowerarm_twist_01_r", "upperarm_twist_01_r"]
 
 
 def test_random_poses_turn_twist_bones_by_their_share():
