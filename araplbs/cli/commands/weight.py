@@ -33,7 +33,7 @@ WITHOUT = frozenset(
     ("volume", "tet_file", "tet_space", "use_joint_limits", "through_rig", "deformer")
 )
 AGAINST_USD = ("skeleton", "predicted", "together", "lod", "twist_bones")
-AGAINST_PART = ("skeleton", "predicted", "float_weights")  # they replace or store all weights anew
+AGAINST_PART = ("skeleton", "predicted", "float_weights")  # they change weights that are kept
 ALONE = ("resume", "plan", "timeout")  # for files that are processed one by one
 ANIMATIONS = ("NONE", "ALL")
 WORSE_THAN_BEFORE = (
