@@ -3,9 +3,9 @@
 Each layer uses only the layers below it:
   registration              everything that is registered with Blender
   script                    bind() for scripts, and the command line for Python without Blender
-  ui, cli                   the tab, menus and overlay of all features; their command line
+  panels, cli               the tab, menus and overlay of all features; their command line
   features                  a folder for each: task, operator, live session, panel
-  window                    shared code: operator bases, settings, sessions, views
+  operators                 shared code: operator bases, settings, sessions, views
   languages                 catalogs of translations
   task                      the base class of tasks: read, solve, apply
   blender                   reads and writes Blender's data

@@ -1,6 +1,6 @@
-"""Adds a module's properties, handlers and keys to Blender while the add-on is enabled. A module
-declares:
+"""Adds what modules declare to Blender while the add-on is enabled. A module declares:
 
+CLASSES      the classes to register, in this order
 PROPERTIES   ((type of Blender's or group of ours, name, property), ...)
 HANDLERS     ((name of a list of bpy.app.handlers, function), ...)
 KEYS         ((keymap, its type of space, operator, type of event, its value, other settings), ...)
@@ -10,20 +10,43 @@ A module may also define register() or unregister() for anything else that it st
 forget(), which discards what belongs to the open file: another one is about to be opened, or the
 add-on ends."""
 
+from importlib import import_module
+from pkgutil import iter_modules
+
 import bpy
 from bpy.app.handlers import persistent
 
-DECLARED = ("register", "unregister", "forget", "PROPERTIES", "HANDLERS", "KEYS")
 _keys = {}  # by module: [(keymap, item)]
 _forgetting = {}  # by module: the handler that calls its forget()
 
 
-def is_part(module):
-    return any(hasattr(module, each) for each in DECLARED)
+def modules_in(package):
+    """All modules of a package, sorted by name."""
+    names = [module.name for module in iter_modules(package.__path__)]
+    return [import_module(f"{package.__name__}.{name}") for name in names]
+
+
+def classes_of(modules):
+    return [cls for module in modules for cls in getattr(module, "CLASSES", ())]
+
+
+def register(modules):
+    """Adds what the modules declare, all classes first."""
+    for cls in classes_of(modules):
+        bpy.utils.register_class(cls)
+    for module in modules:
+        begin(module)
+
+
+def unregister(modules):
+    """Removes what the modules declare, in the opposite order."""
+    for module in reversed(modules):
+        end(module)
+    for cls in reversed(classes_of(modules)):
+        bpy.utils.unregister_class(cls)
 
 
 def begin(part):
-    """Adds what the module declares. Called after the classes are registered."""
     for owner, name, prop in getattr(part, "PROPERTIES", ()):
         setattr(owner, name, prop)
     if hasattr(part, "forget"):
@@ -41,7 +64,6 @@ def begin(part):
 
 
 def end(part):
-    """Removes what the module declares. Called before the classes are unregistered."""
     for keymap, item in _keys.pop(part.__name__, ()):
         keymap.keymap_items.remove(item)
     monitor(getattr(part, "HANDLERS", ()), False)

@@ -38,6 +38,9 @@ class ARAPLBS_preferences(AddonPreferences):
         layout.operator("wm.araplbs_report_problem", icon="URL")
 
 
+CLASSES = (ARAPLBS_preferences,)
+
+
 def preferred_threads(context):
     addon = context.preferences.addons.get(addon_package)
     return addon.preferences.threads if addon else 0

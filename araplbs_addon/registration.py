@@ -4,57 +4,33 @@ from pathlib import Path
 
 import bpy
 
-from . import cli, features, operators
+from . import cli, features, operators, parts, preferences
 from .blender.data import edits
+from .blender.poses import own_motion
 from .blender.read import control_bones, read_armature
 from .blender.write import deform_flags
 from .languages import translate
 from .operators.guard import guarded
-from .panels import bones_panel, menus, overlay
-from .panels.classes import CLASSES as PANELS
-from .parts import begin, end, is_part
-from .preferences import ARAPLBS_preferences
+from .panels import bones_panel, classes, menus, overlay
 
-CLASSES = (
-    ARAPLBS_preferences,
-    edits.ARAPLBS_edit,
-    edits.ARAPLBS_mesh,
-    *operators.classes(),
-    *features.classes(),
-    *PANELS,
+MODULES = (
+    *(preferences, translate, read_armature, control_bones, deform_flags, edits, own_motion),
+    *parts.modules_in(operators),
+    *features.modules(),
+    *(classes, bones_panel, menus, overlay, cli),
 )
-
-# Registered after the classes and unregistered before them.
-PARTS = (
-    translate,
-    read_armature,
-    control_bones,
-    deform_flags,
-    edits,
-    *operators.parts(),
-    *filter(is_part, features.modules()),
-    bones_panel,
-    menus,
-    overlay,
-    cli,
-)
-
+CLASSES = parts.classes_of(MODULES)
 PRESETS = str(Path(__file__).parent)
 
 
 def register():
     for cls in CLASSES:
         if issubclass(cls, bpy.types.Operator):
-            cls.bl_translation_context = translate.OURS
-        bpy.utils.register_class(guarded(cls))
-    for part in PARTS:
-        begin(part)
+            guarded(cls).bl_translation_context = translate.OURS
+    parts.register(MODULES)
     bpy.utils.register_preset_path(PRESETS)
 
 
 def unregister():
     bpy.utils.unregister_preset_path(PRESETS)
-    for part in reversed(PARTS):
-        end(part)
-    for cls in reversed(CLASSES):
-        bpy.utils.unregister_class(cls)
+    parts.unregister(MODULES)

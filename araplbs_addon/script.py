@@ -10,7 +10,7 @@ from araplbs.cli.options import preset_options
 from araplbs.disk.presets import FOLDER
 from araplbs.reports.report import notes, warnings
 
-from . import cli
+from . import cli, parts
 from .blender.data import edits
 from .blender.data.references import reason_of, references_of
 from .blender.poses import own_motion
@@ -22,19 +22,11 @@ from .features.joints import data as joint_settings
 from .features.new_vertices.task import NewVerticesTask
 from .features.quantize import engine_limits
 from .features.restore import stored as kept_weights
-from .parts import begin, end
 
 PROG = "python -m araplbs.blender"
 # Modules with the data that the add-on stores in files. While the add-on is enabled, all of this
 # data is registered.
-CLASSES = (
-    edits.ARAPLBS_edit,
-    edits.ARAPLBS_mesh,
-    joint_settings.ARAPLBS_joint,
-    kept_weights.ARAPLBS_kept,
-    own_motion.ARAPLBS_motion,
-)
-PARTS = (
+MODULES = (
     *(read_armature, control_bones, deform_flags, edits, engine_limits, joint_settings),
     *(kept_weights, own_motion),
 )
@@ -46,17 +38,11 @@ def data_registered():
     if hasattr(bpy.types.Mesh, "araplbs"):
         yield
         return
-    for cls in CLASSES:
-        bpy.utils.register_class(cls)
-    for part in PARTS:
-        begin(part)
+    parts.register(MODULES)
     try:
         yield
     finally:
-        for part in reversed(PARTS):
-            end(part)
-        for cls in reversed(CLASSES):
-            bpy.utils.unregister_class(cls)
+        parts.unregister(MODULES)
 
 
 def bind(meshes, armature, *, only_new, preset, threads, progress, **options):

@@ -3,16 +3,15 @@ araplbs/features.
 
 A folder contains some of task.py (read, solve, apply), operator.py, live.py (a session) and
 panel.py. New modules are found by modules(). A module declares:
-  CLASSES                   the classes to register, in this order
   COMMAND                   its part of the command line, if any
   places, icon of a class   its entries in menus and panels (operators/menu_entries.py)
-  PROPERTIES, HANDLERS      of Blender's types, and for its events (parts.py)
-  register(), unregister()  anything else, if any; after CLASSES, and before
-  forget()                  discards what belongs to the open file (parts.py)
+  CLASSES, PROPERTIES ...   what is registered with Blender (parts.py)
 """
 
 from importlib import import_module
 from pkgutil import iter_modules
+
+from ..parts import modules_in
 
 # Listed in the order of the command-line help. All other features follow, sorted by name.
 ORDER = (
@@ -24,13 +23,6 @@ ORDER = (
 
 def modules():
     """All modules of all features, grouped by feature and sorted by name within each."""
-    there = {found.name for found in iter_modules(__path__)}
+    there = {feature.name for feature in iter_modules(__path__)}
     for feature in [*ORDER, *sorted(there - {*ORDER})]:
-        package = import_module(f"{__name__}.{feature}")
-        for found in iter_modules(package.__path__):
-            yield import_module(f"{package.__name__}.{found.name}")
-
-
-def classes():
-    """All classes that the features register."""
-    return [each for module in modules() for each in getattr(module, "CLASSES", ())]
+        yield from modules_in(import_module(f"{__name__}.{feature}"))

@@ -1,6 +1,6 @@
 """Reports errors of operators in one sentence, never as a traceback.
 
-registration.py guards every class that it registers, so no operator is forgotten. A poll raises
+registration.py guards every operator that it registers, so no operator is forgotten. A poll raises
 Refused with its reason. An error ends the operator: the method `abandon(context)`, if the class
 defines it, undoes unfinished work, and the operator reports the sentence from
 araplbs/base/faults.py. `reason_of(error)`, if the class defines it, returns another error to report
@@ -19,7 +19,6 @@ from functools import wraps
 
 from araplbs.base.faults import print_traceback, sentence
 from araplbs.base.refusal import Refused
-from bpy.types import Operator
 
 from ..languages.translate import translated
 
@@ -29,12 +28,11 @@ _at_work = []  # operators whose methods are running
 
 
 def guarded(cls):
-    """Returns the class. If it is an operator, the methods that Blender calls are guarded."""
-    if issubclass(cls, Operator):
-        for name, guard in _DOORS.items():
-            method = getattr(cls, name, None)
-            if method and not hasattr(method, "guarded"):
-                setattr(cls, name, guard(method))
+    """Returns the operator, whose methods that Blender calls are guarded."""
+    for name, guard in _DOORS.items():
+        method = getattr(cls, name, None)
+        if method and not hasattr(method, "guarded"):
+            setattr(cls, name, guard(method))
     return cls
 
 

@@ -3,19 +3,19 @@ their menu entries (operators/menu_entries.py). Some entries depend on the conte
 
 import bpy
 
-from .. import features
+from .. import features, parts
 from ..features.auto_weight.operator import OBJECT_OT_araplbs_auto_weight
 from ..operators.menu_entries import entries
 from .session_box import draw_session_buttons
 
-CLASSES = features.classes()
-PLACES = sorted({place for kind in CLASSES for place, _order in getattr(kind, "places", ())})
+KINDS = parts.classes_of(features.modules())
+PLACES = sorted({place for kind in KINDS for place, _order in getattr(kind, "places", ())})
 
 
 def draw_rows(layout, place):
     """Draws the rows of a panel for all operators that belong there."""
     layout.operator_context = "INVOKE_DEFAULT"
-    for kind in entries(CLASSES, place):
+    for kind in entries(KINDS, place):
         kind.draw_row(layout)
 
 
@@ -25,7 +25,7 @@ def _draw_in(menu):
     def draw(self, _context):
         self.layout.separator()
         self.layout.operator_context = "INVOKE_DEFAULT"
-        for kind in entries(CLASSES, menu):
+        for kind in entries(KINDS, menu):
             kind.draw_entry(self.layout)
 
     return draw

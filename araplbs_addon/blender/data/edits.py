@@ -240,4 +240,5 @@ class ARAPLBS_mesh(bpy.types.PropertyGroup):
     original: bpy.props.StringProperty(subtype="BYTE_STRING", options={"HIDDEN"})  # originals.py
 
 
+CLASSES = (ARAPLBS_edit, ARAPLBS_mesh)
 PROPERTIES = ((bpy.types.Mesh, "araplbs", bpy.props.PointerProperty(type=ARAPLBS_mesh)),)

@@ -88,6 +88,7 @@ def content_of(action):
     return digest.hexdigest()
 
 
+CLASSES = (ARAPLBS_motion,)
 PROPERTIES = (
     (bpy.types.Action, "araplbs_motion_of", bpy.props.PointerProperty(type=ARAPLBS_motion)),
     (bpy.types.Object, "araplbs_motion_mark", bpy.props.StringProperty(options={"HIDDEN"})),

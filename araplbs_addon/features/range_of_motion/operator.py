@@ -4,7 +4,6 @@ from araplbs.base.refusal import Refused
 from araplbs.features.range_of_motion import MotionOptions, motion_summary
 from bpy.types import Operator
 
-from ...blender.poses import own_motion
 from ...blender.read.targets import Targets, armature_at_hand, find_armatures_in_file
 from ...operators.command import Command
 from ...operators.properties import OptionProperties, split
@@ -59,7 +58,7 @@ the rig, if there are any"""
         layout.prop(self, "spacing")
 
 
-CLASSES = (own_motion.ARAPLBS_motion, OBJECT_OT_araplbs_range_of_motion)
+CLASSES = (OBJECT_OT_araplbs_range_of_motion,)
 COMMAND = Command(
     "motion",
     "create an action that moves every joint of the armatures of .blend files",
@@ -71,4 +70,3 @@ COMMAND = Command(
     motion_summary,
     find=lambda arguments, view_layer: find_armatures_in_file(view_layer, arguments.armature),
 )
-PROPERTIES = own_motion.PROPERTIES

@@ -174,7 +174,7 @@ def test_error_in_register_is_not_swallowed(monkeypatch):
     with pytest.raises(ZeroDivisionError):
         package.register()
     monkeypatch.undo()
-    for part in reversed(registration.PARTS[: registration.PARTS.index(menus)]):
+    for part in reversed(registration.MODULES[: registration.MODULES.index(menus)]):
         sys.modules[f"{MODULE}.parts"].end(part)
     for cls in reversed(registration.CLASSES):
         bpy.utils.unregister_class(cls)
@@ -230,7 +230,7 @@ def drop_in(monkeypatch, tmp_path):
     room = addon("features.quantize")
     monkeypatch.setattr(room, "__path__", [*room.__path__, str(tmp_path)])
     try:
-        new = operators.classes()
+        new = addon("parts").classes_of(operators.modules())
         command = [m.COMMAND.name for m in operators.modules() if hasattr(m, "COMMAND")]
         entries = addon("operators.menu_entries").entries
         rows = [kind.bl_label for kind in entries(new, "VIEW3D_PT_araplbs_export")]
@@ -245,16 +245,16 @@ def drop_in(monkeypatch, tmp_path):
 
 def test_operators_forget_nothing():
     """Each class that Blender must know is declared, and each place exists."""
-    operators = addon("features")
-    declared = [*addon("operators").classes(), *operators.classes()]
+    modules, declared = addon("registration").MODULES, addon("registration").CLASSES
     assert len(set(declared)) == len(declared)
     of_blender = (bpy.types.Operator, bpy.types.PropertyGroup, bpy.types.Menu)
-    for module in (*addon("operators").modules(), *operators.modules()):
+    for module in modules:
         for kind in vars(module).values():
             if isinstance(kind, type) and issubclass(kind, of_blender):
                 assert kind in declared or not kind.__module__.startswith(MODULE), kind
     for kind in declared:
         for place, _order in getattr(kind, "places", ()):
             assert hasattr(bpy.types, place), (kind, place)
-    names = [module.COMMAND.name for module in operators.modules() if hasattr(module, "COMMAND")]
+    commands = [each.COMMAND for each in addon("features").modules() if hasattr(each, "COMMAND")]
+    names = [command.name for command in commands]
     assert len(set(names)) == len(names) >= 9
