@@ -1,1 +1,1 @@
-"""The layer that all operators share: base classes, settings, sessions, guard, sidebar and views."""
+"""What all operators share: base classes, settings, sessions, guard, sidebar and views."""

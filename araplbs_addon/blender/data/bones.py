@@ -1,6 +1,8 @@
-"""Finds the selected and visible bones of an armature, and changes of its bones at rest."""
+"""Finds the selected and visible bones of an armature, bones in data paths, and changes of the
+bones at rest."""
 
 import hashlib
+import re
 
 import bpy
 import numpy as np
@@ -12,6 +14,27 @@ LEAVE_FREE = {
     *("LIMIT_ROTATION", "LIMIT_LOCATION", "LIMIT_SCALE", "LIMIT_DISTANCE", "MAINTAIN_VOLUME"),
     *("CHILD_OF", "ARMATURE", "FLOOR", "PIVOT", "SHRINKWRAP"),
 }
+BONE = re.compile(r'\bbones\["((?:[^"\\]|\\.)+)"\]')
+
+
+def bone_path(name):
+    """The data path of a pose bone."""
+    return f'pose.bones["{bpy.utils.escape_identifier(name)}"]'
+
+
+def bone_in(path):
+    """Name of the bone in a data path, or None."""
+    match = BONE.search(path)
+    return bpy.utils.unescape_identifier(match[1]) if match else None
+
+
+def local_to_pose(bone, matrix, parent_matrix, invert=False):
+    """Blender's convert_local_to_pose() for a bone whose parent, if any, is posed at parent_matrix.
+    invert: from a matrix in armature space to the bone's own pose."""
+    above = {}
+    if bone.parent:
+        above = {"parent_matrix": parent_matrix, "parent_matrix_local": bone.parent.matrix_local}
+    return bone.convert_local_to_pose(matrix, bone.matrix_local, invert=invert, **above)
 
 
 def selected_bones(armature):

@@ -15,6 +15,7 @@ from araplbs.base.steps import is_at_once
 from araplbs.skeleton.poses import BENDY, Poses, sample
 from mathutils import Matrix, Vector
 
+from ..data.bones import local_to_pose
 from ..data.object_targets import constraints_of
 from ..data.references import remove_made
 from .read_poses import PoseReader, stage
@@ -85,12 +86,8 @@ def curved_parameters_in_steps(armature, skeleton, vertices):
 def pose_copy(copy, skeleton, rest, transforms, bends):
     targets = [_matrix(t) @ r for t, r in zip(transforms, rest, strict=True)]
     for i, (posed, bone) in enumerate(zip(copy.pose.bones, copy.data.bones, strict=True)):
-        up = skeleton.parents[i]
-        above = {}
-        if up >= 0:
-            above = {"parent_matrix": targets[up], "parent_matrix_local": rest[up]}
-        own = bone.convert_local_to_pose(targets[i], rest[i], invert=True, **above)
-        posed.matrix_basis = flex(posed, own, skeleton, i, rest[i], bends[i])
+        basis = local_to_pose(bone, targets[i], targets[skeleton.parents[i]], invert=True)
+        posed.matrix_basis = flex(posed, basis, skeleton, i, rest[i], bends[i])
 
 
 def flex(posed, own, skeleton, i, rest, bend):

@@ -3,7 +3,9 @@
 import bpy
 from araplbs.base.refusal import Refused
 
+from ..data.bones import bone_path
 from .own_motion import mark_motion, replaceable
+from .pose_sources import play_action
 
 BEZIER, AUTO_CLAMPED = 2, 4  # values for foreach_set()
 CONSTANT = 0
@@ -40,9 +42,7 @@ def write_action(armature, name, curves, markers):
         bpy.data.actions.remove(action)
         raise
     old = replaceable(armature, action)
-    data.action = action
-    if slot is not None:
-        data.action_slot = slot
+    play_action(data, action, slot)
     is_gone = before is None or before in old
     for each in old:
         each.user_remap(action)
@@ -68,11 +68,9 @@ def channels_of(action, armature):
 def _write_curve(bag, bone, name, index, frames, values):
     is_switch = name.startswith("[")
     if is_switch:
-        path, group = f"{bone}{name}", "Switches"
-        curve = bag.fcurves.new(path)
+        group, curve = "Switches", bag.fcurves.new(f"{bone}{name}")
     else:
-        path = f'pose.bones["{bpy.utils.escape_identifier(bone)}"].{name}'
-        group, curve = bone, bag.fcurves.new(path, index=index)
+        group, curve = bone, bag.fcurves.new(f"{bone_path(bone)}.{name}", index=index)
     curve.group = bag.groups.get(group) or bag.groups.new(group)
     points = curve.keyframe_points
     points.add(len(frames))

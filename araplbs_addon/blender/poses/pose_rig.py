@@ -5,6 +5,7 @@ import bpy
 import numpy as np
 from mathutils import Matrix
 
+from ..data.bones import local_to_pose
 from ..data.object_targets import constraints_of
 from ..data.references import Reference
 from .own_motion import is_motion_of
@@ -42,21 +43,13 @@ class PosedRig:
         self._mute(armature, True)
         places = {}
         for bone in armature.data.bones:  # parents first
-            rest, parent = bone.matrix_local, bone.parent
-            up = {}
-            if parent:
-                up = {
-                    "parent_matrix": places[parent.name],
-                    "parent_matrix_local": parent.matrix_local,
-                }
+            above, basis = bone.parent and places[bone.parent.name], Matrix()
             if bone.name in transforms:
-                moved = np.vstack([transforms[bone.name], (0, 0, 0, 1)])
-                wanted = Matrix(moved.tolist()) @ rest
-                basis = bone.convert_local_to_pose(wanted, rest, invert=True, **up)
-            else:
-                basis = Matrix()
+                transform = np.vstack([transforms[bone.name], (0, 0, 0, 1)])
+                wanted = Matrix(transform.tolist()) @ bone.matrix_local
+                basis = local_to_pose(bone, wanted, above, invert=True)
             armature.pose.bones[bone.name].matrix_basis = basis
-            places[bone.name] = bone.convert_local_to_pose(basis, rest, **up)
+            places[bone.name] = local_to_pose(bone, basis, above)
 
     def put_back(self):
         """Restores the armature's own pose. Raises Refused if the armature has changed since

@@ -11,6 +11,8 @@ import bpy
 from araplbs.base.refusal import Refused
 from araplbs.reports.pose_sources import PoseSources
 
+from ..data.bones import bone_path
+
 WEIGHT = "araplbs_weight"  # custom property of an action: the weight of its poses
 LEAST_WEIGHT, MOST_WEIGHT = 1e-3, 1e3
 
@@ -33,12 +35,17 @@ def action_curves(action):
     return [(slot, curve) for slot, bag in action_bags(action) for curve in bag.fcurves]
 
 
+def play_action(data, action, slot):
+    """Makes the owner of animation data play an action."""
+    data.action = action
+    if action and hasattr(data, "action_slot"):
+        data.action_slot = slot
+
+
 def clips(armature, actions=None):
     """Yields (action, slot) for all actions that move bones of this armature. actions: the actions
     to search, by default all in the file."""
-    paths = tuple(
-        f'pose.bones["{bpy.utils.escape_identifier(b.name)}"]' for b in armature.data.bones
-    )
+    paths = tuple(bone_path(bone.name) for bone in armature.data.bones)
     found = []
     for action in bpy.data.actions if actions is None else actions:
         slots = []

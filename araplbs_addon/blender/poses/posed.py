@@ -1,6 +1,7 @@
 """Reads the vertices of a mesh as displayed on the screen: deformed, in world space."""
 
 import numpy as np
+from araplbs.base.affine import moved
 
 from ..data.mesh_shape import points_of
 
@@ -24,5 +25,4 @@ def evaluated_vertices(ob, depsgraph):
 
 
 def _in_world(mesh, evaluated):
-    matrix = np.array(evaluated.matrix_world)
-    return points_of(mesh) @ matrix[:3, :3].T + matrix[:3, 3]
+    return moved(points_of(mesh), np.array(evaluated.matrix_world))

@@ -7,6 +7,7 @@ rig's own action again after an undo and overwrite hand-posed values that have n
 """
 
 from contextlib import contextmanager, suppress
+from functools import partial
 
 import bpy
 import numpy as np
@@ -18,7 +19,7 @@ from mathutils import Matrix
 from ..data.mesh_shape import values_of
 from ..data.references import remove_made
 from .copied_rig import copied_rig
-from .pose_sources import clips, marked_frames, pose_assets, weight_of
+from .pose_sources import clips, marked_frames, play_action, pose_assets, weight_of
 
 MOST_FRAMES = 24  # for all actions together: the number of random poses that measure a result
 MOVED = 0.02  # entries of all transforms; a pose with less motion does not count
@@ -218,18 +219,11 @@ def played_copy(armature, at_rest):
     try:
         copy, helpers = copied_rig(armature, made)
         data = copy.animation_data or copy.animation_data_create()
-        has_slots = hasattr(data, "action_slot")
-
-        def play(action, slot):
-            data.action = action
-            if has_slots:
-                data.action_slot = slot
-
         for posed in copy.pose.bones if at_rest else ():
             posed.matrix_basis = Matrix()
         with stage(copy) as scene:
             for helper in helpers:
                 scene.collection.objects.link(helper)
-            yield copy, scene, play
+            yield copy, scene, partial(play_action, data)
     finally:
         remove_made(*made)

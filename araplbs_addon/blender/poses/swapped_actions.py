@@ -3,12 +3,13 @@ deforms and to insert keys. If only poses are needed, a copy plays the actions. 
 read_poses.py."""
 
 from contextlib import contextmanager
+from functools import partial
 from numbers import Real
 
 import bpy
 from araplbs.base.refusal import Refused
 
-from .pose_sources import action_curves
+from .pose_sources import action_curves, play_action
 
 
 @contextmanager
@@ -27,17 +28,11 @@ def swapped_actions(armature, view_layer):
     before = data.action, data.action_slot if has_slots else None, data.use_nla
     identifier = data.last_slot_identifier if has_slots else None
     values = _animated_values(armature)
-
-    def play(action, slot):
-        data.action = action
-        if has_slots and action:
-            data.action_slot = slot
-
     try:
         data.use_nla = False
-        yield play
+        yield partial(play_action, data)
     finally:
-        play(*before[:2])
+        play_action(data, *before[:2])
         data.use_nla = before[2]
         if has_slots and data.last_slot_identifier != identifier:
             data.last_slot_identifier = identifier

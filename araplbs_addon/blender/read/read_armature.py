@@ -2,7 +2,6 @@
 bone deforms the mesh. A setting of a bone can override how it deforms."""
 
 import math
-import re
 
 import bpy
 import numpy as np
@@ -11,9 +10,9 @@ from araplbs.skeleton.poses import BENDY, RIGID
 from araplbs.skeleton.skeleton import Skeleton
 from araplbs.skeleton.symmetry import bone_partners
 
-from ..data.bones import LEAVE_FREE
+from ..data.bones import LEAVE_FREE, bone_in
 from ..data.object_targets import constraints_of
-from ..rig.rig_relations import read_turners
+from ..rig.rig_relations import drivers, is_rotation, read_turners
 
 # A limit wider than this on both sides does not limit a joint. Rigs use such limits for free
 # joints.
@@ -34,8 +33,6 @@ BONE_KINDS = (
     ),
 )
 NOT_INHERITED = ("NONE", "NONE_LEGACY")  # values of Bone.inherit_scale
-
-ROTATION = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)+)"\]\.rotation')
 
 
 def read_armature(armature, use_joint_limits):
@@ -112,7 +109,8 @@ def _stretches(bone, posed):
 
 def _limits(armature):
     limits = np.full((len(armature.data.bones), 3, 2), np.nan)
-    driven = _turned_by_drivers(armature)
+    paths = [curve.data_path for curve in drivers(armature)]
+    driven = {bone_in(path) for path in paths if is_rotation(path)}
     for i, bone in enumerate(armature.data.bones):
         posed = armature.pose.bones.get(bone.name)
         if posed is None or _is_free(posed):  # the pose of a new bone is created at the next update
@@ -158,17 +156,6 @@ def _turned(posed):
         c.enabled and not c.mute and c.type != "IK" and c.type not in LEAVE_FREE
         for c in constraints_of(posed)
     )
-
-
-def _turned_by_drivers(armature):
-    """The names of bones that drivers turn."""
-    animation = armature.animation_data
-    found = set()
-    for curve in animation.drivers if animation else ():
-        match = ROTATION.match(curve.data_path)
-        if match:
-            found.add(bpy.utils.unescape_identifier(match[1]))
-    return found
 
 
 def is_locked(posed, axis):

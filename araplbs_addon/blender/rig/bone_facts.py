@@ -10,12 +10,12 @@ from araplbs.skeleton.bone_evidence import Motion
 from araplbs.skeleton.bone_facts import BoneFacts
 from araplbs.skeleton.bone_names import is_socket_name, words_of
 
-from ..data.bones import visible_bones
+from ..data.bones import bone_in, bone_path, visible_bones
 from ..data.mesh_shape import values_of
 from ..data.object_targets import constraint_targets, constraints_of, object_targets
 from ..poses.pose_sources import action_curves, clips
 from ..poses.read_poses import read_poses
-from .rig_relations import BONE, drivers
+from .rig_relations import drivers
 
 # The evidence that a constraint of each type gives about its target bone.
 OF_TARGET = {
@@ -150,8 +150,7 @@ class _Reader:
             for variable in curve.driver.variables:
                 for target in variable.targets:
                     if OWN_PROPERTY.search(target.data_path):
-                        named = BONE.search(target.data_path)
-                        self._note("drives", bpy.utils.unescape_identifier(named[1]))
+                        self._note("drives", bone_in(target.data_path))
 
     def read_objects(self):
         """Reads lattices, curves and similar objects, and Empties that serve as sockets or hooks.
@@ -183,10 +182,7 @@ def _own_motion(armature, skeleton, asked):
     """The bones' own motion (see Motion). A channel with a constant value does not count as
     motion."""
     turned, away = np.zeros(len(skeleton.names), bool), np.zeros(len(skeleton.names))
-    place = {
-        f'pose.bones["{bpy.utils.escape_identifier(skeleton.names[bone])}"]': bone
-        for bone in np.flatnonzero(asked)
-    }
+    place = {bone_path(skeleton.names[bone]): bone for bone in np.flatnonzero(asked)}
     lengths = np.linalg.norm(skeleton.tails - skeleton.heads, axis=1)
     for action, slot in clips(armature) if place else ():
         for own, curve in action_curves(action):

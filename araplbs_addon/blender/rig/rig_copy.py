@@ -8,12 +8,13 @@ from araplbs.base.refusal import Refused
 from araplbs.base.steps import is_at_once
 from mathutils import Matrix
 
+from ..data.bones import bone_in, local_to_pose
 from ..data.object_targets import constraints_of
 from ..data.references import remove_made
 from ..poses.copied_rig import copied_rig
 from ..poses.flexible_bones import BENT, NEUTRAL, STEP
 from ..poses.read_poses import stage
-from .rig_relations import bone_in, drivers
+from .rig_relations import drivers
 
 
 class NotDrivable(Exception):
@@ -106,12 +107,8 @@ def untie(copy, view_layer, names):
     posed = copy.evaluated_get(view_layer.depsgraph).pose.bones
     places = {}
     for name in names:
-        bone, above = copy.data.bones[name], {}
-        if bone.parent:
-            up = posed[bone.parent.name]
-            above = {"parent_matrix": up.matrix, "parent_matrix_local": bone.parent.matrix_local}
-        places[name] = bone.convert_local_to_pose(
-            posed[name].matrix, bone.matrix_local, invert=True, **above
-        )
-    for name, own in places.items():
-        copy.pose.bones[name].matrix_basis = own
+        bone = copy.data.bones[name]
+        above = bone.parent and posed[bone.parent.name].matrix
+        places[name] = local_to_pose(bone, posed[name].matrix, above, invert=True)
+    for name, basis in places.items():
+        copy.pose.bones[name].matrix_basis = basis

@@ -8,6 +8,7 @@ import bpy
 
 from ..poses.flexible_bones import BENT, NEUTRAL
 from ..poses.motion_action import CONSTANT, channels_of
+from ..poses.pose_sources import play_action
 from .rig_relations import owner_of
 
 STEP = 1 / 32  # share of a frame, in which other animated data hardly moves
@@ -68,9 +69,7 @@ class Frames:
             curve.keyframe_points.foreach_set("interpolation", [CONSTANT] * (len(keys) // 2))
             curve.update()
         data.use_nla = False
-        data.action = action
-        if slot is not None:
-            data.action_slot = slot
+        play_action(data, action, slot)
         return action
 
     def show(self, key, view_layer):

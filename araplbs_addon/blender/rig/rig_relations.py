@@ -14,10 +14,9 @@ import numpy as np
 from araplbs.skeleton.rig_relations import Chain, Relations, Switch
 from araplbs.skeleton.sides import other_names
 
-from ..data.bones import LEAVE_FREE, visible_bones
+from ..data.bones import BONE, LEAVE_FREE, bone_in, visible_bones
 from ..data.object_targets import constraint_targets, constraints_of, object_targets
 
-BONE = re.compile(r'\bbones\["((?:[^"\\]|\\.)+)"\]')
 CONSTRAINT = re.compile(r'\.constraints\["((?:[^"\\]|\\.)+)"\]\.(\w+)$')
 MOVES = re.compile(r"\]\.(location|rotation_\w+|scale)$")
 PROPERTY = re.compile(r'^(.*)\["((?:[^"\\]|\\.)+)"\]$')
@@ -226,12 +225,6 @@ def _is_switch(armature, path, name):
     )
 
 
-def bone_in(path):
-    """Name of the bone in a data path, or None."""
-    found = BONE.search(path)
-    return bpy.utils.unescape_identifier(found[1]) if found else None
-
-
 def drivers(armature):
     """F-curves of all drivers of an armature object and its data."""
     found = []
@@ -239,6 +232,11 @@ def drivers(armature):
         if data.animation_data:
             found += data.animation_data.drivers
     return found
+
+
+def is_rotation(path):
+    """Whether a data path leads to the rotation of a bone."""
+    return '"].rotation_' in path and '"].constraints[' not in path
 
 
 def read_turners(armature):
@@ -257,7 +255,7 @@ def read_turners(armature):
                     found.setdefault(place[posed.name], {})[source] = factor
     for curve in drivers(armature):
         bone = place.get(bone_in(curve.data_path), -1)
-        if bone < 0 or ".rotation_" not in curve.data_path or "constraints" in curve.data_path:
+        if bone < 0 or not is_rotation(curve.data_path):
             continue
         for variable in curve.driver.variables:
             for target in variable.targets:

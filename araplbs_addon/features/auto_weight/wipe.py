@@ -5,6 +5,7 @@ import blf
 import bpy
 import gpu
 import numpy as np
+from araplbs.base.affine import moved
 from araplbs.base.refusal import Refused
 from araplbs.reports.worst_poses import vertex_strain_of
 from bpy.types import Operator
@@ -160,8 +161,7 @@ def _surfaces(context, outcome, which):
         ob = each.get()
         if ob.visible_get():
             points, triangles = posed_vertices(ob, depsgraph), triangle_vertices(ob.data)
-            matrix = np.array(ob.matrix_world)
-            rest = coordinates(ob) @ matrix[:3, :3].T + matrix[:3, 3]
+            rest = moved(coordinates(ob), np.array(ob.matrix_world))
             threads = preferred_threads(context)
             strain = vertex_strain_of(rest, triangles, points, threads)
             found.append(colored(ob.data, points.astype(np.float32), strain))

@@ -13,6 +13,7 @@ import numpy as np
 from araplbs.base.refusal import Refused
 from mathutils import Matrix
 
+from ...blender.data.bones import bone_path
 from ...blender.poses.pose_sources import action_bags, action_curves
 from ...blender.poses.swapped_actions import swapped_actions
 from ...blender.write.edit_bones import editing
@@ -88,7 +89,7 @@ def taken_back(armature, names):
 
 
 def _remove_keys(actions, names):
-    paths = tuple(f'pose.bones["{bpy.utils.escape_identifier(name)}"]' for name in names)
+    paths = tuple(map(bone_path, names))
     for _slot, bag in (each for action in actions for each in action_bags(action)):
         for curve in [curve for curve in bag.fcurves if curve.data_path.startswith(paths)]:
             bag.fcurves.remove(curve)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import bpy
 import numpy as np
+from araplbs.base.affine import moved
 from araplbs.base.refusal import Refused
 from araplbs.skeleton.poses import sample
 from mathutils import Matrix
@@ -231,4 +232,4 @@ def _read(name, copy, depsgraph, matrix, where):
     points = points_of(mesh)
     if not np.isfinite(points).all():
         raise Refused(f"'{name}' has coordinates that are not finite at {where}")
-    return (points @ matrix[:3, :3].T + matrix[:3, 3]).astype(np.float32)
+    return moved(points, matrix).astype(np.float32)

@@ -6,6 +6,7 @@ from typing import Any
 
 import bpy
 import numpy as np
+from araplbs.base.affine import moved
 from araplbs.base.arrays import Floats, Integers
 from araplbs.base.progress import Listener, Progress
 from araplbs.base.refusal import Refused
@@ -124,7 +125,7 @@ def _choose_nodes(ob: Object, armature: Object, tree: NodeTree, centers: Floats 
     """Puts the nodes in the place of the Armature modifier. centers: in armature space, or None."""
     if centers is not None:
         matrix = np.array(ob.matrix_world.inverted_safe() @ armature.matrix_world, np.float64)
-        own = centers @ matrix[:3, :3].T + matrix[:3, 3]
+        own = moved(centers, matrix)
         attribute = ob.data.attributes.new(CENTER, "FLOAT_VECTOR", "POINT")
         attribute.data.foreach_set("vector", own.astype(np.float32).ravel())
         tree[CENTER] = attribute.name  # another one than that of an object with the same mesh

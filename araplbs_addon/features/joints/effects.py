@@ -1,19 +1,17 @@
 """Finds data, other than the weighted meshes, that depends on the rest positions of bones. The
 add-on counts and names this data, so the user knows the effects of moved joints."""
 
-import re
-
 import bpy
 import numpy as np
 from araplbs.base.refusal import Refused
 from araplbs.reports.report import names_in_line
 
 from ...blender.data.binding import is_deformed_by
+from ...blender.data.bones import bone_in
 from ...blender.data.object_targets import constraints_of, followed_bones
 from ...blender.poses.pose_sources import action_curves
 from ...blender.read.read_mesh import refuse_linked
 
-POSE_BONE = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)+)"\]')
 NOTICEABLE = 1e-4  # smallest change of length or direction, as a fraction of a bone's length
 # The sentences about what depends on moved bones: about one, and about several.
 SENTENCES = {
@@ -149,7 +147,7 @@ def _actions(moved):
         for slot, curve in action_curves(action):
             if slot is not None and slot.target_id_type not in ("OBJECT", "UNSPECIFIED"):
                 continue
-            if _bone_in(curve.data_path) not in moved:
+            if bone_in(curve.data_path) not in moved:
                 continue
             located = curve.data_path.endswith("].location")
             played[action.name] = played.get(action.name, False) or located
@@ -208,10 +206,4 @@ def _drivers(armature, moved):
 def _reads(target, armature, moved):
     if target.id not in {armature, armature.data}:
         return False
-    return target.bone_target in moved or _bone_in(target.data_path) in moved
-
-
-def _bone_in(path):
-    """Name of the bone in a data path, or None."""
-    match = POSE_BONE.match(path)
-    return match and bpy.utils.unescape_identifier(match[1])
+    return target.bone_target in moved or bone_in(target.data_path) in moved

@@ -3,6 +3,7 @@ with a cross at each locked joint."""
 
 import gpu
 import numpy as np
+from araplbs.base.affine import moved
 from araplbs.features.joints.ghost_lines import EDGES, corners, crosses, dashed, ways
 from araplbs.features.joints.moved_joints import moved_bones
 
@@ -33,8 +34,7 @@ def draw(session):
         (crosses(old, task.run.pinned[shown]), LOCKED, 2.5),
     ):
         if len(points):
-            places = points.reshape(-1, 3) @ matrix[:3, :3].T + matrix[:3, 3]
-            draw_lines(places, color, width)
+            draw_lines(moved(points.reshape(-1, 3), matrix), color, width)
     gpu.state.blend_set("NONE")
 
 

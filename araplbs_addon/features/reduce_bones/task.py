@@ -23,7 +23,7 @@ from araplbs.features.reduce_bones.reduce_bones import (
 from araplbs.skeleton.poses import Poses
 from bpy.types import Object, ViewLayer
 
-from ...blender.data.bones import chosen_bones
+from ...blender.data.bones import bone_in, chosen_bones
 from ...blender.data.group_uses import used_groups
 from ...blender.data.object_targets import constraints_of, followed_bones
 from ...blender.poses.pose_sources import action_curves
@@ -147,17 +147,6 @@ def refuse_linked_bones(armature: Object) -> None:
         raise Refused(f"'{armature.name}' is linked from another file: make it local first")
 
 
-def animated_bones(names: set[str]) -> set[str]:
-    """The names, out of a set, of bones for which some action has keys."""
-    found = set()
-    for action in bpy.data.actions:
-        for _slot, curve in action_curves(action):
-            path = curve.data_path
-            if path.startswith('pose.bones["'):
-                found.add(path[len('pose.bones["') :].partition('"]')[0])
-    return names & found
-
-
 def bone_uses(armature: Object, names: list[str]) -> list[str]:
     """Returns [line] about constraints, children and drivers that depend on these bones and must be
     handled before the bones are deleted."""
@@ -178,7 +167,8 @@ def bone_uses(armature: Object, names: list[str]) -> list[str]:
         held = [constraint.name for constraint in constraints_of(armature.pose.bones[name])]
         if held:
             lines.append(f"'{name}' has its own constraints: {', '.join(held)}")
-    animated = sorted(animated_bones(wanted))
+    curves = [curve for action in bpy.data.actions for _slot, curve in action_curves(action)]
+    animated = sorted(wanted & {bone_in(curve.data_path) for curve in curves})
     if animated:
         shown = ", ".join(f"'{name}'" for name in animated[:8])
         more = f" and {len(animated) - 8} more" if len(animated) > 8 else ""

@@ -4,6 +4,7 @@ from math import pi
 
 import bpy
 import numpy as np
+from araplbs.base.affine import moved
 from araplbs.base.refusal import Refused
 from araplbs.base.sentence import names_in_line
 from araplbs.measures.new_twist_bones import (
@@ -113,7 +114,10 @@ limbs keep their shape. The new bones follow by constraints, and share the weigh
         limbs = np.isin(np.arange(m), [bone.limb for bone in bones])
         for mesh in meshes:
             refuse_locked(mesh, skeleton, limbs)
-        points = [_points(mesh, armature, context.view_layer) for mesh in meshes]
+        points = [
+            moved(coordinates(mesh), matrix_between(mesh, armature, context.view_layer))
+            for mesh in meshes
+        ]
         if self.only_helpful and every is not None and len(every.bones):
             first = np.cumsum([0] + [len(each) for each in points])
             corners = [triangle_vertices(m.data) + k for m, k in zip(meshes, first, strict=False)]
@@ -168,11 +172,6 @@ class OBJECT_OT_araplbs_remove_twist_bones(_OfArmature, Operator):
                 if name in mesh.vertex_groups:
                     mesh.vertex_groups.remove(mesh.vertex_groups[name])
         return f"Removed twist bones: {names_in_line(names)}"
-
-
-def _points(mesh, armature, view_layer):
-    matrix = matrix_between(mesh, armature, view_layer)
-    return coordinates(mesh) @ matrix[:3, :3].T + matrix[:3, 3]
 
 
 def _write(mesh, rows, names, which):
