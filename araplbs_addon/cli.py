@@ -19,7 +19,7 @@ from araplbs.disk.presets import FOLDER
 from araplbs.reports.report import notes, warnings
 
 from .blender.data.opened_file import blocked_drivers, enter_edit_mode, leave_edit_mode
-from .blender.data.references import reason_of, references_of
+from .blender.data.references import reason_of, references_of, words_of
 from .blender.data.restart import command as this_blender
 from .features import modules
 
@@ -105,7 +105,7 @@ def _open(path):
     try:
         bpy.ops.wm.open_mainfile(filepath=str(placed(path)), load_ui=False)
     except RuntimeError as error:
-        raise Refused(str(error).strip().removeprefix("Error: ")) from None
+        raise Refused(words_of(error)) from None
     return compressed
 
 
@@ -117,9 +117,7 @@ def _save(target, compress, stop):
                 filepath=str(temporary), copy=True, check_existing=False, compress=compress
             )
         except RuntimeError as error:  # Blender does not report that the disk is full
-            raise _not_saved(
-                target, temporary, str(error).strip().removeprefix("Error: ")
-            ) from None
+            raise _not_saved(target, temporary, words_of(error)) from None
         if not is_whole(temporary):
             raise _not_saved(target, temporary, "a part of the file is missing")
         stop.hold()  # until the report is written, too; Blender swallows exceptions of handlers

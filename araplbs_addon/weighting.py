@@ -37,7 +37,7 @@ from .blender.data.bones import bones_to_lock
 from .blender.data.edits import hold_on_bone
 from .blender.data.object_targets import unknown_constraints
 from .blender.data.ours import is_ours
-from .blender.data.references import Reference, Subjects
+from .blender.data.references import Subjects
 from .blender.data.rest_transforms import deforming_armatures
 from .blender.poses.flexible_bones import curved_parameters_in_steps
 from .blender.read.control_bones import leave_out_of_armature_in_steps, mark_control_bones
@@ -87,14 +87,6 @@ class WeightingTask(Task):
     @property
     def selections(self) -> list[tuple[Bools, Bools, Bools]]:
         return self.reading.selections
-
-    @property
-    def armature(self) -> Reference:
-        return self.reading.subjects.armature
-
-    @property
-    def objects(self) -> Sequence[Reference]:
-        return self.reading.subjects.meshes if self.reading else ()
 
     def read_in_steps(self, targets: Targets, view_layer: ViewLayer) -> Steps[None]:
         """See Task. The steps of animations are not short."""
@@ -264,10 +256,6 @@ class WeightingTask(Task):
         armature, _objects = self.find_objects()
         to_world = np.array(armature.matrix_world.to_3x3().normalized())
         return worst_picture(self.problem, self.solution.rows, self.options, to_world, self.threads)
-
-    def find_objects(self) -> tuple[Object, list[Object]]:
-        """Returns (armature, [meshes]). Raises Refused if one of the objects has changed."""
-        return self.reading.subjects.find()
 
     def conclude(self, written: list[dict[str, Any]]) -> dict[str, Any]:
         """Binds meshes that are not bound yet. Returns the report. written: the result of

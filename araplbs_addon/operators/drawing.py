@@ -1,5 +1,6 @@
-"""Draws dots, lines and boxes in the 3D view, in scene space or in pixels of the region."""
+"""Draws dots, lines, boxes and texts in the 3D view, in scene space or in pixels of the region."""
 
+import blf
 import gpu
 import numpy as np
 from gpu_extras.batch import batch_for_shader
@@ -60,3 +61,17 @@ def draw_box(x, y, width, height, color):
     batch = batch_for_shader(shader, "TRI_STRIP", {"pos": corners})
     shader.uniform_float("color", color)
     batch.draw(shader)
+
+
+def text_size(text, size):
+    """The (width, height) of a text in pixels."""
+    blf.size(0, size)
+    return blf.dimensions(0, text)
+
+
+def draw_text(text, x, y, size, color):
+    """Draws a text in pixels of the region. x, y: its lower left corner."""
+    blf.size(0, size)
+    blf.color(0, *color)
+    blf.position(0, x, y, 0)
+    blf.draw(0, text)

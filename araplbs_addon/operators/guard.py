@@ -20,6 +20,7 @@ from functools import wraps
 from araplbs.base.faults import print_traceback, sentence
 from araplbs.base.refusal import Refused
 
+from ..blender.data.references import words_of
 from ..languages.translate import translated
 
 ELSEWHERE = "Blender is evaluating the scene: try again when it has finished"
@@ -82,7 +83,7 @@ def handing_over():
     try:
         yield
     except RuntimeError as error:  # Blender raises this for an error that an operator reports
-        raise Refused(str(error).strip().removeprefix("Error: ")) from None
+        raise Refused(words_of(error)) from None
     finally:
         _at_work[:] = held
 

@@ -4,10 +4,10 @@ import re
 from collections import Counter
 from functools import lru_cache
 
-import blf
 import bpy
 
 from ..languages.translate import translated
+from .drawing import text_size
 from .properties import split
 from .session import current_session
 
@@ -77,9 +77,9 @@ def text_width(text):
     """The width in pixels in the button font. Approximate if there is no window."""
     preferences = bpy.context.preferences
     scale = _scale(bpy.context)
-    blf.size(0, preferences.ui_styles[0].widget.points * scale)
     letters = len(text) + len(WIDE.findall(text))
-    return blf.dimensions(0, text)[0] or letters * LETTER * scale
+    width, _height = text_size(text, preferences.ui_styles[0].widget.points * scale)
+    return width or letters * LETTER * scale
 
 
 def text_room(context):

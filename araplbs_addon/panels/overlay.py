@@ -19,7 +19,7 @@ from ..features.edits.brush import current_stroke, image_of, tied_vertices
 from ..features.joints import ghosts as joint_ghosts
 from ..features.transfer.shown_matches import shown as shown_matches
 from ..operators import deformer_view, error_view
-from ..operators.drawing import draw_box, draw_lines, draw_points
+from ..operators.drawing import draw_box, draw_lines, draw_points, draw_text, text_size
 from ..operators.live_operator import session_facts
 from ..operators.session import current_session
 
@@ -79,12 +79,9 @@ def _sidebar_width(context):
 
 
 def _draw_text(text, x, y):
-    blf.size(0, TEXT_SIZE)
     blf.enable(0, blf.SHADOW)
     blf.shadow(0, 3, 0, 0, 0, 0.9)
-    blf.color(0, *WHITE)
-    blf.position(0, x, y + 4, 0)
-    blf.draw(0, text)
+    draw_text(text, x, y + 4, TEXT_SIZE, WHITE)
     blf.disable(0, blf.SHADOW)
     return y + LINE_HEIGHT
 
@@ -100,8 +97,7 @@ def _draw_scale(x, y):
     gpu.state.blend_set("NONE")
     _draw_text("0 %", x, y + 12)
     end = f"{100 * FULL_SCALE:.0f} % and more"
-    blf.size(0, TEXT_SIZE)
-    _draw_text(end, x + CURVE[0] - blf.dimensions(0, end)[0], y + 12)
+    _draw_text(end, x + CURVE[0] - text_size(end, TEXT_SIZE)[0], y + 12)
     text = error_view.view.message or "Stretch"
     return _draw_text(text, x, y + 12 + LINE_HEIGHT) + 6
 

@@ -105,6 +105,11 @@ def reason_of(error, references):
     return error
 
 
+def words_of(error):
+    """The text of an error that one of Blender's operators has reported."""
+    return str(error).strip().removeprefix("Error: ")
+
+
 def remove_made(*made):
     """Removes data that the task created for itself, if it still exists."""
     left = []

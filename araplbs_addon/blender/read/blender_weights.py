@@ -9,7 +9,7 @@ import numpy as np
 from araplbs.base.refusal import Refused
 from mathutils import Matrix
 
-from ..data.references import remove_made
+from ..data.references import remove_made, words_of
 from .read_mesh import present_weights
 
 KINDS = {"BLENDER_HEAT": "ARMATURE_AUTO", "BLENDER_ENVELOPE": "ARMATURE_ENVELOPE"}
@@ -37,7 +37,7 @@ def blender_weights_in_steps(armature, meshes, skeleton, kind):
                     bpy.ops.object.parent_set(type=KINDS[kind])
             except RuntimeError as error:
                 if not copy.vertex_groups:
-                    reasons.append(str(error).strip().removeprefix("Error: "))
+                    reasons.append(words_of(error))
             seconds += time.perf_counter() - start
             found.append(present_weights(copy, skeleton))
         yield

@@ -6,6 +6,7 @@ import bpy
 from araplbs.base.refusal import Refused
 
 from ..data.bones import bone_flags
+from ..data.references import words_of
 
 ENDS = ("select_head", "select_tail")  # properties of a bone, before Blender 5.0
 
@@ -32,8 +33,7 @@ def editing(armature):
         try:
             bpy.ops.object.mode_set(mode="EDIT")
         except RuntimeError as error:
-            reason = str(error).strip().removeprefix("Error: ")
-            raise Refused(f"'{armature.name}' cannot be edited: {reason}") from None
+            raise Refused(f"'{armature.name}' cannot be edited: {words_of(error)}") from None
         yield data.edit_bones
     finally:
         if armature.mode == "EDIT":

@@ -3,7 +3,6 @@ and "Save Pictures", which writes them to a PNG file."""
 
 from pathlib import Path
 
-import blf
 import bpy
 import gpu
 import numpy as np
@@ -16,6 +15,7 @@ from bpy.types import Operator
 from mathutils import Matrix
 
 from ...languages.translate import inform, translated
+from ...operators.drawing import draw_text, text_size
 from ...operators.sidebar import shortened
 from .outcome import OfOutcome, outcome_at_hand
 from .show_worst import IDNAME as SHOW_WORST
@@ -146,11 +146,9 @@ def _written(texts, width, height):
             scale = Matrix.Diagonal((2 / width, 2 / height, 1, 1))
             gpu.matrix.load_projection_matrix(Matrix.Translation((-1, -1, 0)) @ scale)
             gpu.state.blend_set("ALPHA")
-            blf.size(0, TEXT)
-            blf.color(0, *INK)
             for left, bottom, text in texts:
-                blf.position(0, left + 6, height - bottom + 7, 0)
-                blf.draw(0, shortened(translated(text), SIDE - 12, _width))
+                text = shortened(translated(text), SIDE - 12, _width)
+                draw_text(text, left + 6, height - bottom + 7, TEXT, INK)
             gpu.state.blend_set("NONE")
             pixels = buffer.read_color(0, 0, width, height, 4, 0, "UBYTE")
     finally:
@@ -159,8 +157,7 @@ def _written(texts, width, height):
 
 
 def _width(text):
-    blf.size(0, TEXT)
-    return blf.dimensions(0, text)[0]
+    return text_size(text, TEXT)[0]
 
 
 CLASSES = (OBJECT_OT_araplbs_show_pictures, OBJECT_OT_araplbs_save_pictures)

@@ -1,7 +1,6 @@
 """The operator "Wipe Before and After", which draws the meshes with the earlier weights to the left
 of the mouse and with the new weights to the right."""
 
-import blf
 import bpy
 import gpu
 import numpy as np
@@ -16,7 +15,7 @@ from ...blender.data.mesh_shape import triangle_vertices
 from ...blender.poses.posed import posed_vertices
 from ...blender.read.read_mesh import coordinates
 from ...languages.translate import translated
-from ...operators.drawing import draw_lines
+from ...operators.drawing import draw_lines, draw_text, text_size
 from ...operators.error_view import colored
 from ...operators.guard import handing_over
 from ...operators.modal_operator import moves_view, show_status
@@ -121,15 +120,9 @@ the end. The view can be moved. Click or Esc ends"""
             return
         height = self._region.height
         draw_lines([(self._at, 0, 0), (self._at, height, 0)], LINE, 2.0)
-        blf.size(0, TEXT)
-        blf.color(0, *LINE)
-        before, after = translated("Before"), translated("After")
-        for left, text in (
-            (self._at - blf.dimensions(0, before)[0] - 8, before),
-            (self._at + 8, after),
-        ):
-            blf.position(0, left, height / 6, 0)
-            blf.draw(0, text)
+        before = translated("Before")
+        draw_text(before, self._at - text_size(before, TEXT)[0] - 8, height / 6, TEXT, LINE)
+        draw_text(translated("After"), self._at + 8, height / 6, TEXT, LINE)
 
 
 def _cover():

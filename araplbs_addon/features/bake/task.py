@@ -167,7 +167,7 @@ class BakeTask(Task):
 
     def apply(self) -> dict[str, Any]:
         """See Task. Also writes the new bones."""
-        armature, objects = self.reading.subjects.find()
+        armature, objects = self.find_objects()
         count = self.options.new_bones
         free = free_names(armature, objects, count * len(objects))
         new_names = [free[k * count : (k + 1) * count] for k in range(len(objects))]

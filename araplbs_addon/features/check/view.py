@@ -1,7 +1,6 @@
 """Draws the selected finding in the 3D view: the vertices, which are visible even through skin, and
 a label at the end of a line."""
 
-import blf
 import gpu
 import numpy as np
 from araplbs.features.check.kinds import KIND_OF
@@ -9,7 +8,7 @@ from bpy_extras import view3d_utils
 
 from ...blender.poses.posed import posed_vertices
 from ...languages.translate import translated
-from ...operators.drawing import draw_box, draw_lines, draw_points
+from ...operators.drawing import draw_box, draw_lines, draw_points, draw_text, text_size
 from .findings_list import found
 
 FOUND = (1.0, 0.2, 1.0, 1.0)  # differs from all colors of weights and stretch
@@ -17,7 +16,7 @@ BEHIND = (1.0, 0.2, 1.0, 0.3)  # for hidden vertices
 SIZE = 6  # pixels
 LEADER = (48, 40)  # pixels from the finding to its name
 TEXT_SIZE, PADDING = 13, 5
-SHADE = (0.08, 0.08, 0.08, 0.75)
+SHADE, TEXT = (0.08, 0.08, 0.08, 0.75), (1.0, 1.0, 1.0, 1.0)
 
 _shown = []  # (center in world space, text) of the last drawing in the scene
 
@@ -60,8 +59,7 @@ def draw_name(context):
 
 def _draw_name(context, at, text):
     scale = context.preferences.system.ui_scale
-    blf.size(0, TEXT_SIZE * scale)
-    width, height = blf.dimensions(0, text)
+    width, height = text_size(text, TEXT_SIZE * scale)
     end = np.array(at) + np.array(LEADER) * scale
     most = np.array([context.region.width - width, context.region.height - height]) - 2 * PADDING
     end = np.clip(end, 2 * PADDING, np.maximum(most, 2 * PADDING))
@@ -70,6 +68,4 @@ def _draw_name(context, at, text):
     (x, y), pad = end, PADDING
     draw_box(x, y - pad, width + 2 * pad, height + 2 * pad, SHADE)
     gpu.state.blend_set("NONE")
-    blf.color(0, 1, 1, 1, 1)
-    blf.position(0, x + pad, y, 0)
-    blf.draw(0, text)
+    draw_text(text, x + pad, y, TEXT_SIZE * scale, TEXT)

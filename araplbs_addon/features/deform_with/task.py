@@ -82,7 +82,7 @@ class DeformWithTask(Task):
             self.centers.append(None if preview is None else _finite(preview, part))
 
     def apply(self) -> dict[str, Any]:
-        armature, objects = self.reading.subjects.find()
+        armature, objects = self.find_objects()
         trees: list[NodeTree | None] = []
         try:
             for ob, bones in zip(objects, self.reading.bones, strict=True):

@@ -22,7 +22,7 @@ from ...blender.read.read_armature import opposite_bone
 from ...blender.read.read_mesh import masked_vertices
 from ...operators.guard import handing_over
 from ...operators.session import current_session
-from .operator import Change, active_bone, refuse_bone, takes_edits, tell_split
+from .operator import active_bone, one_change, refuse_bone, takes_edits, tell_split
 
 IDNAME = "object.araplbs_brush"
 GRADED = ("WEIGHT", "SMOOTH")  # kinds whose strokes have a falloff and a strength
@@ -199,7 +199,7 @@ or draw links"""
                 self._end(context, None)
                 _solve_below(stroke.ob.data, every)  # which makes the undo step
             elif len(stroke.touched):
-                with Change(self.bl_label, stroke.ob):
+                with one_change(self.bl_label, stroke.ob):
                     self._apply(stroke)
                 if self.kind == "WEIGHT" and not self.erase:
                     tell_split(self, context, active_bone(stroke.ob), stroke.touched)

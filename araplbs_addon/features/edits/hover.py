@@ -4,7 +4,6 @@ the mouse, each with its share and its color in *All Bones*."""
 from contextlib import suppress
 from dataclasses import dataclass
 
-import blf
 import bpy
 import gpu
 from araplbs.measures.bone_colors import palette
@@ -15,7 +14,7 @@ from bpy.types import Operator
 from ...blender.data.binding import armature_of
 from ...blender.data.views import redraw_views
 from ...blender.read.pointed import nearest_vertex, ray_cast, shares_of
-from ...operators.drawing import draw_box
+from ...operators.drawing import draw_box, draw_text, text_size
 
 IDNAME = "object.araplbs_hover"
 TEXT_SIZE, LINE_HEIGHT, PADDING = 12, 17, 6
@@ -101,9 +100,8 @@ def _colors(ob, found):
 
 def _draw_lines(context, at, lines, colors):
     scale = context.preferences.system.ui_scale
-    blf.size(0, TEXT_SIZE * scale)
-    step, pad = LINE_HEIGHT * scale, PADDING * scale
-    width = max(blf.dimensions(0, line)[0] for line in lines) + 3 * pad
+    size, step, pad = TEXT_SIZE * scale, LINE_HEIGHT * scale, PADDING * scale
+    width = max(text_size(line, size)[0] for line in lines) + 3 * pad
     height = step * len(lines) + pad
     x = min(at[0] + OFFSET[0] * scale, context.region.width - width)
     y = max(at[1] + OFFSET[1] * scale, height)
@@ -114,9 +112,7 @@ def _draw_lines(context, at, lines, colors):
         name = line.rpartition("  ")[0]
         if name in colors:
             draw_box(x, base - pad / 2, pad, step, colors[name])
-        blf.color(0, *(TEXT if name in colors else OTHERS))
-        blf.position(0, x + 2 * pad, base, 0)
-        blf.draw(0, line)
+        draw_text(line, x + 2 * pad, base, size, TEXT if name in colors else OTHERS)
     gpu.state.blend_set("NONE")
 
 

@@ -4,6 +4,8 @@ call them as well.
 During a session, these changes count as strokes of the session. Otherwise, each change is one undo
 step."""
 
+from contextlib import contextmanager
+
 import bpy
 import numpy as np
 from araplbs.base.refusal import Refused
@@ -33,24 +35,17 @@ from ...operators.settings import settings_of
 LEAST_SPLIT = 0.02  # weight by which two mirrored pins exceed 1; less is not visible
 
 
-class Change:
-    """`with Change(label, ob)`: groups changes of an object's edits into one undo step."""
-
-    def __init__(self, label, ob):
-        session = current_session()
-        self.label = label
-        self.session = session if session and session.frame and ob in session.objects() else None
-
-    def __enter__(self):
-        self.before = self.session.copy_edits() if self.session else None
-
-    def __exit__(self, kind, _value, _trace):
-        if kind:
-            return
-        if self.session:
-            self.session.note_edit(self.before)
-        elif not bpy.app.background:
-            bpy.ops.ed.undo_push(message=self.label)
+@contextmanager
+def one_change(label, ob):
+    """Groups the changes of an object's edits in the block into one undo step."""
+    session = current_session()
+    is_stroke = session and session.frame and ob in session.objects()
+    before = session.copy_edits() if is_stroke else None
+    yield
+    if is_stroke:
+        session.note_edit(before)
+    elif not bpy.app.background:
+        bpy.ops.ed.undo_push(message=label)
 
 
 class OfMesh:
@@ -110,7 +105,7 @@ release them from it, or let the weights of all bones vary smoothly there"""
             "RELEASE": 1,
             "SMOOTH": self.strength,
         }[self.kind]
-        with Change(self.bl_label, ob):
+        with one_change(self.bl_label, ob):
             paint_edit(ob.data, self.kind, bone, selected, 0 if self.clear else value)
         if self.kind == "WEIGHT" and not self.clear:
             tell_split(self, context, bone, np.flatnonzero(selected))
@@ -173,7 +168,7 @@ together"""
         wrong = [end for end in ends if not 0 <= end < len(ob.data.vertices)]
         if wrong or ends[0] == ends[1]:
             raise Refused(f"'{ob.name}' cannot link vertices {ends[0]} and {ends[1]}")
-        with Change(self.bl_label, ob):
+        with one_change(self.bl_label, ob):
             add_link(ob.data, *ends)
         return {"FINISHED"}
 
@@ -210,7 +205,7 @@ class OBJECT_OT_araplbs_remove_edit(_OfItem, Operator):
 
     def execute(self, context):
         index = self.find(context)
-        with Change(self.bl_label, context.active_object):
+        with one_change(self.bl_label, context.active_object):
             remove_edit(context.active_object.data, index)
         return {"FINISHED"}
 

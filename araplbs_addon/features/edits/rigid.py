@@ -19,7 +19,7 @@ from ...blender.data.mesh_shape import (
 from ...blender.read.read_mesh import read_topology
 from ...languages.translate import inform, translated, warn
 from ...operators.menu_entries import Placed
-from .operator import Change, OfMesh
+from .operator import OfMesh, one_change
 
 MARK = "object.araplbs_mark_rigid"
 FACE_SETS = ".sculpt_face_set"
@@ -65,7 +65,7 @@ class OBJECT_OT_araplbs_mark_rigid(OfMesh, Operator):
         ob = context.active_object
         with out_of_edit_mode(ob):
             parts = self.find(ob)
-            with Change(self.bl_label, ob):
+            with one_change(self.bl_label, ob):
                 for name, vertices in parts:
                     add_rigid_part(ob.data, vertices, name)
         count = sum(len(vertices) for _name, vertices in parts)
@@ -152,7 +152,7 @@ class OBJECT_OT_araplbs_clear_rigid(OfMesh, Operator):
             vertices = np.arange(len(ob.data.vertices))
             if not self.everything:
                 (_name, vertices), *_none = _selected(ob)
-            with Change(self.bl_label, ob):
+            with one_change(self.bl_label, ob):
                 left = erase_edits(ob.data, "RIGID", vertices)
         if not left:
             warn(self, f"'{ob.name}' has no rigid parts to clear")

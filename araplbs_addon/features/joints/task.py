@@ -109,7 +109,7 @@ class JointTask(WeightingTask):
         report = joint_report(self.run, self.solution, armature.name)
         try:
             write_joints(armature, before, after)
-            armature, objects = self.reading.subjects.find()  # a handler may have deleted one
+            armature, objects = super().find_objects()  # a handler may have deleted one
             with all_or_nothing(objects, armature):
                 report["weights"] = self._write_weights(armature, objects)
         except BaseException:

@@ -79,7 +79,7 @@ class QuantizeTask(Task):
             )
 
     def apply(self) -> dict[str, Any]:
-        armature, objects = self.reading.subjects.find()
+        armature, objects = self.find_objects()
         with all_or_nothing(objects, made=None):
             written = self._write(objects)
         return {

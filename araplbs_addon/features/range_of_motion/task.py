@@ -85,7 +85,7 @@ class MotionTask(Task):
 
     def apply(self) -> dict[str, Any]:
         read, spacing = self.reading, self.options.spacing
-        (armature, _meshes), motion = read.subjects.find(), read.motion
+        (armature, _meshes), motion = self.find_objects(), read.motion
         refuse_action(armature)
         frames = FIRST + spacing * np.arange(len(motion.poses))
         markers = [("Rest", FIRST), *motion.markers(frames)]

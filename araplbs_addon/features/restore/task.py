@@ -116,7 +116,7 @@ class RestoreTask(Task):
 
     def apply(self) -> dict[str, Any]:
         """See Task. Also binds meshes that are not bound yet."""
-        armature, objects = self.reading.subjects.find()
+        armature, objects = self.find_objects()
         pairs = zip(objects, self.done, strict=True)
         before = [(ob, copy_edits(ob.data)) for ob, each in pairs if each.edits]
         with all_or_nothing(objects, armature, made=False):

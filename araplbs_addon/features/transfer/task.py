@@ -50,14 +50,6 @@ class TransferTask(Task):
     keeps = True  # see all_or_nothing()
     chosen: tuple[int, int] | None = None  # written bones, and all bones; None: all are written
 
-    @property
-    def armature(self) -> Reference:
-        return self.reading.subjects.armature
-
-    @property
-    def objects(self) -> tuple[Reference, ...]:
-        return self.reading.subjects.meshes
-
     def read_in_steps(self, targets: TransferTargets, view_layer: ViewLayer) -> Steps[None]:
         started = time.perf_counter()
         self.warnings = list(targets.skipped)
@@ -133,10 +125,6 @@ class TransferTask(Task):
             remember_direction([ob for ob in map(Reference.find, read.sources) if ob], objects)
         self.warnings += report["warnings"]
         return report
-
-    def find_objects(self) -> tuple[Object, list[Object]]:
-        """Returns (armature, [meshes]). Raises Refused if one of the objects has changed."""
-        return self.reading.subjects.find()
 
     @property
     def selections(self) -> list[tuple[Bools, Bools, Bools]]:

@@ -74,7 +74,7 @@ class ShapesTask(Task):
 
     def apply(self) -> dict[str, Any]:
         read = self.reading
-        source, objects = read.subjects.find()
+        source, objects = self.find_objects()
         with all_keys_or_nothing(objects):
             written = [
                 self._write(source, ob, each) for ob, each in zip(objects, self.done, strict=True)

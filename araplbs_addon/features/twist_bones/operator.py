@@ -1,5 +1,6 @@
 """The operators "Add Twist Bones" and "Remove Twist Bones"."""
 
+from contextlib import contextmanager
 from math import pi
 
 import bpy
@@ -124,7 +125,7 @@ limbs keep their shape. The new bones follow by constraints, and share the weigh
             whole = np.concatenate(points), np.concatenate(corners)
             bones = helpful(*whole, every, skeleton, bones, most)
         names = [bone.name for bone in bones]
-        with all_or_nothing(meshes, armature, made=None), _added(armature, skeleton, bones):
+        with all_or_nothing(meshes, armature, made=None), _added(armature, skeleton.names, bones):
             for mesh, own, at in zip(meshes, rows, points, strict=True):
                 shared = shared_weights(at, own, bones, m, most)
                 changed = np.append(limbs, np.ones(len(bones), bool))
@@ -179,34 +180,29 @@ def _write(mesh, rows, names, which):
     write_weights(mesh, rows, names, used & which, which, np.ones(rows.count, bool))
 
 
-class _added:
+@contextmanager
+def _added(armature, names, twist_bones):
     """Adds the bones, with their constraints, and removes them again if the block raises."""
-
-    def __init__(self, armature, skeleton, twist_bones):
-        self.armature, self.skeleton, self.twist_bones = armature, skeleton, twist_bones
-
-    def __enter__(self):
-        armature, names, found = self.armature, self.skeleton.names, self.twist_bones
+    with editing(armature) as bones:
+        for new in twist_bones:
+            limb, bone = bones[names[new.limb]], bones.new(new.name)
+            bone.head, bone.tail = new.head, new.tail
+            bone.align_roll(limb.z_axis)
+            bone.parent, bone.use_deform = limb, True
+    bpy.context.view_layer.update()  # creates the pose of the new bones
+    for new in twist_bones:
+        bone = armature.data.bones[new.name]
+        bone[ADDED] = True
+        for collection in armature.data.bones[names[new.limb]].collections:
+            collection.assign(bone)
+        _follow(armature, new, names[new.source])
+    try:
+        yield
+    except BaseException:
         with editing(armature) as bones:
-            for each in found:
-                limb, bone = bones[names[each.limb]], bones.new(each.name)
-                bone.head, bone.tail = each.head, each.tail
-                bone.align_roll(limb.z_axis)
-                bone.parent, bone.use_deform = limb, True
-        bpy.context.view_layer.update()  # creates the pose of the new bones
-        for each in found:
-            limb = armature.data.bones[names[each.limb]]
-            bone = armature.data.bones[each.name]
-            bone[ADDED] = True
-            for collection in limb.collections:
-                collection.assign(bone)
-            _follow(armature, each, names[each.source])
-
-    def __exit__(self, kind, _error, _trace):
-        if kind is not None:
-            with editing(self.armature) as bones:
-                for each in self.twist_bones:
-                    bones.remove(bones[each.name])
+            for new in twist_bones:
+                bones.remove(bones[new.name])
+        raise
 
 
 def _follow(armature, bone, source):
