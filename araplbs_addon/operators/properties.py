@@ -108,17 +108,20 @@ class BoneChoice:
 
 
 class WeightOptions(BoneChoice, OptionProperties):
-    """Mix-in for an operator with the options of Auto-weight. Draws the options in `first` and then
-    all others."""
+    """Mix-in for an operator with the options of Auto-weight. Draws the options in `first`, the
+    purpose of the weights in five rows, and all other options in closed boxes."""
 
     first = ()
 
     def draw(self, _context):
         layout = split(self.layout)
-        for name in self.first:
+        for name in (*self.first, *MAIN):
             layout.prop(self, name)
-        draw_result_options(layout, self)
-        draw_folded_options(layout, self)
+        for title, draw in (("Poses", _draw_pose_options), ("Expert", draw_expert_options)):
+            header, body = layout.panel(f"ARAPLBS_{title.lower()}", default_closed=True)
+            header.label(text=title)
+            if body:
+                draw(body, self)
 
 
 class ListedOptions(OptionProperties):
@@ -148,22 +151,7 @@ SAMPLED = (
 )
 
 
-def draw_result_options(layout, properties):
-    """Draws the purpose of the weights in five rows."""
-    for name in MAIN:
-        layout.prop(properties, name)
-
-
-def draw_folded_options(layout, properties):
-    """Draws all other options in closed boxes."""
-    for title, draw in (("Poses", draw_pose_options), ("Expert", draw_expert_options)):
-        header, body = layout.panel(f"ARAPLBS_{title.lower()}", default_closed=True)
-        header.label(text=title)
-        if body:
-            draw(body, properties)
-
-
-def draw_pose_options(layout, properties):
+def _draw_pose_options(layout, properties):
     column = layout.column(align=True)
     for name in SAMPLED:
         column.prop(properties, name)

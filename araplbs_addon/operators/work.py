@@ -49,17 +49,6 @@ def progress_at_hand():
     return _at_hand[0] if _at_hand else None
 
 
-def show_progress(words, fraction=0.0):
-    _at_hand[:] = [Progress(words, fraction)]
-    redraw_sidebars()
-    return _at_hand[0]
-
-
-def end_progress():
-    _at_hand.clear()
-    redraw_sidebars()
-
-
 def tell(operator, report, task, done=None):
     """Reports the result. The last line, which the status bar shows, is as short as possible:
     `done`, by default the line for the weights. All other lines are in the Info log. report: the
@@ -102,7 +91,7 @@ class TaskOperator(ModalOperator):
     _task = None
     _reading = None
     _references = ()  # references to the data that it works on
-    _begun = None  # start time, from time.monotonic()
+    _begun = 0.0  # start time, from time.monotonic()
     _undone_before = None  # number of undos before reading began; None: not started
 
     def reason_of(self, error):
@@ -111,10 +100,6 @@ class TaskOperator(ModalOperator):
         if undone and not isinstance(error, Refused):
             return Refused("Undo interrupted the operation: run it again")
         return reason_of(error, self._references)
-
-    def note_undos(self):
-        """Must be called when the work begins to read, so reason_of() can recognize an undo."""
-        self._undone_before = _undone[0]
 
     @classmethod
     def poll(cls, context):
@@ -126,14 +111,17 @@ class TaskOperator(ModalOperator):
         return targets
 
     def start(self, context):
-        """Sets the task and the steps that read its input."""
-        self._begun = time.monotonic()
+        """Begins the work."""
         targets = self.targets(context)
-        self._references = references_of(targets)
-        self.note_undos()
-        self._task = self.task_kind(self.read_options(), preferred_threads(context))
-        self._task.later = True
-        self._reading = self._task.read_in_steps(targets, context.view_layer)
+        task = self.task_kind(self.read_options(), preferred_threads(context))
+        task.later = True
+        self.begin(context, task, targets)
+
+    def begin(self, context, task, targets):
+        """Sets the task and the steps that read its input."""
+        self._begun, self._undone_before = time.monotonic(), _undone[0]
+        self._references, self._task = references_of(targets), task
+        self._reading = task.read_in_steps(targets, context.view_layer)
 
     def execute(self, context):
         """Runs at once: for scripts, background mode, and the panel "Adjust Last Operation"."""
@@ -151,7 +139,7 @@ class TaskOperator(ModalOperator):
     def finish(self, task):
         """Writes the solution and reports the result."""
         report = task.apply()
-        if report is not None and self._begun is not None:
+        if report is not None:
             report["waited"] = time.monotonic() - self._begun
         keep_report(report)
         return self.tell(report, task)
@@ -208,7 +196,10 @@ class WorkOperator(TaskOperator):
             words, fraction = self.doing, worker.fraction
             words = "Measuring" if worker.stage in MEASURED else words
             context.window_manager.progress_update(100 * fraction)
-        return show_progress(words, fraction).text
+        progress = Progress(words, fraction)
+        _at_hand[:] = [progress]
+        redraw_sidebars()
+        return progress.text
 
     def let_go(self, context):
         """Lets the thread end by itself, perhaps after a long solver step. The thread uses none of
@@ -219,7 +210,8 @@ class WorkOperator(TaskOperator):
             self._worker.cancel()
         if self._timer:
             context.window_manager.progress_end()
-            end_progress()
+            _at_hand.clear()
+            redraw_sidebars()
         self._worker = self._task = self._reading = None
 
     def cancel(self, context):

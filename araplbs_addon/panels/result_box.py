@@ -13,9 +13,8 @@ from ..features.auto_weight.limb import PICK as PICK_LIMB
 from ..features.auto_weight.operator import IDNAME as AUTO_WEIGHT
 from ..features.auto_weight.pictures import IDNAME as PICTURES
 from ..features.auto_weight.refine import IDNAME as REFINE
-from ..features.auto_weight.show_problems import IDNAME as PROBLEMS
 from ..features.auto_weight.show_worst import IDNAME as SHOW_WORST
-from ..features.auto_weight.show_worst import KEY, held
+from ..features.auto_weight.show_worst import KEY, PROBLEMS, held
 from ..features.auto_weight.wipe import IDNAME as WIPE
 from ..features.check import show_pose
 from ..features.joints.operator import IDNAME as JOINT_PLACES

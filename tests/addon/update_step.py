@@ -56,7 +56,7 @@ def example():
     select(tube)
     pressed = bpy.ops.object.araplbs_select_crowded()
     menus = importlib.import_module(f"{MODULE}.panels.menus")
-    rows = menus.entries(menus.CLASSES, "VIEW3D_PT_araplbs_export")
+    rows = menus.entries(menus.KINDS, "VIEW3D_PT_araplbs_export")
     return {
         "pressed": [*pressed],
         "selected": [vertex.index for vertex in tube.data.vertices if vertex.select],

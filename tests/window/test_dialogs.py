@@ -11,7 +11,7 @@ MENU = "VIEW3D_MT_object_parent"
 def open_from_menu(ui, kind, menu):
     """Opens the menu and presses the entry of the operator class; our entries are the last ones."""
     menus, placed = scenes.addon("panels.menus"), scenes.addon("operators.menu_entries")
-    ours = placed.entries(menus.CLASSES, menu)
+    ours = placed.entries(menus.KINDS, menu)
     ui.event("MOUSEMOVE", "NOTHING")
     yield 3
     with ui.override():

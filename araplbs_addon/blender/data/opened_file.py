@@ -1,4 +1,5 @@
-"""Performs the command-line steps on an opened file that do not affect its weights."""
+"""Performs the command-line steps on an opened file that do not affect its weights, and finds files
+relative to it."""
 
 import bpy
 from araplbs.base.refusal import Refused
@@ -52,6 +53,17 @@ def _set_mode(ob, mode):
         raise Refused(f"'{ob.name}' stays in {ob.mode} mode: {str(error).strip()}") from None
     if ob.mode != mode:
         raise Refused(f"'{ob.name}' stays in {ob.mode} mode")
+
+
+def path_of(text):
+    """The file path given by an option. Raises Refused for a path relative to a .blend file that is
+    not saved yet."""
+    if text.startswith("//") and not bpy.data.filepath:
+        raise Refused(
+            f"'{text}' is relative to a .blend file that has not been saved: save that "
+            "file, or enter the full path"
+        )
+    return bpy.path.abspath(text)
 
 
 def blocked_drivers():

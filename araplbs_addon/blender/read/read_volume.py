@@ -5,6 +5,8 @@ from araplbs.base.refusal import Refused
 from araplbs.solvers.tet_mesh import need_for_file, need_for_inside
 from araplbs.solvers.volume import Source, refuse_meshes
 
+from ..data.opened_file import path_of
+
 
 def refuse_volume(options):
     """Raises Refused for settings that a volume never supports, regardless of the meshes."""
@@ -19,11 +21,7 @@ def refuse_volume(options):
     need_for_file(modules_folder())
     if not options.tet_file:
         raise Refused("Volume is set to File, but no file is specified")
-    if options.tet_file.startswith("//") and not bpy.data.filepath:
-        raise Refused(
-            f"'{options.tet_file}' is relative to a .blend file that has not been saved: "
-            "save that file, or enter the full path"
-        )
+    path_of(options.tet_file)
 
 
 def modules_folder():
@@ -40,4 +38,4 @@ def read_volume(options, meshes):
     if options.volume == "INSIDE":
         return Source()
     matrix = meshes[0].matrix if options.tet_space == "OBJECT" else None
-    return Source(bpy.path.abspath(options.tet_file), matrix)
+    return Source(path_of(options.tet_file), matrix)

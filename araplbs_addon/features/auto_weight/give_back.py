@@ -11,7 +11,6 @@ from araplbs.model.group_entries import bone_weights
 from araplbs.reports.notes import GIVE_BACK
 from bpy.types import Operator
 
-from ...blender.data.references import references_of
 from ...blender.data.views import redraw_views
 from ...blender.poses.read_poses import poses_of_actions
 from ...blender.read.read_mesh import named_entries
@@ -130,10 +129,7 @@ new weights around them"""
         if not lost or not outcome.slots[BEFORE]:
             raise Refused("No bone has lost its skin")
         targets = Targets(outcome.armature.get(), [each.get() for each in outcome.objects])
-        self._references = references_of(targets)
-        self.note_undos()
-        self._task = GiveBackTask(outcome, lost, preferred_threads(context))
-        self._reading = self._task.read_in_steps(targets, context.view_layer)
+        self.begin(context, GiveBackTask(outcome, lost, preferred_threads(context)), targets)
 
     def tell(self, _report, task):
         redraw_views()

@@ -1,5 +1,6 @@
-"""The operators "Show Worst Pose" and "Peek at Other Weights". The first puts the rig into the
-worst pose of a weighting. The second displays the earlier weights while a key is held."""
+"""The operators "Show Problems", "Show Worst Pose" and "Peek at Other Weights", which list the
+remaining problems of a weighting, put the rig into its worst pose, and display the earlier weights
+while a key is held."""
 
 import bpy
 from araplbs.base.refusal import Refused
@@ -13,13 +14,37 @@ from ..check.findings_list import found, quietly
 from ..check.look_at import look_at, places_of, refuse_unseen, vertex_places
 from ..check.show_pose import has_pose, keep_own, pose_as
 from .outcome import AFTER, BEFORE, OfOutcome, outcome_at_hand
-from .show_problems import list_problems
 
 IDNAME = "object.araplbs_show_worst"
+PROBLEMS = "object.araplbs_show_problems"
 PEEK = "object.araplbs_peek_weights"
 KEY = "Y"  # free in all modes in which a rig is viewed
 held = []  # while the key is held, the set that was shown before
 MODES = ("OBJECT", "POSE", "PAINT_WEIGHT")
+
+
+class OBJECT_OT_araplbs_show_problems(OfOutcome, Operator):
+    """List the remaining problems, with a remedy for each"""
+
+    bl_idname = PROBLEMS
+    bl_label = "Show Problems"
+    bl_options = {"INTERNAL"}  # noqa: RUF012
+
+    def execute(self, context):
+        list_problems(outcome_at_hand(context))
+        show_list()
+        return {"FINISHED"}
+
+
+def list_problems(outcome):
+    """Makes the remaining problems of an Outcome the list of findings."""
+    if outcome.findings is None:
+        raise Refused("Check Weights finds them")
+    found.keep(outcome.findings, outcome.bones, outcome.armature, outcome.objects, outcome.poses)
+
+
+def show_list():
+    bpy.ops.wm.call_panel(name="VIEW3D_PT_araplbs_check", keep_open=True)
 
 
 class OBJECT_OT_araplbs_show_worst(OfOutcome, Operator):
@@ -146,5 +171,9 @@ class OBJECT_OT_araplbs_peek_weights(Operator):
             redraw_views()
 
 
-CLASSES = (OBJECT_OT_araplbs_show_worst, OBJECT_OT_araplbs_peek_weights)
+CLASSES = (
+    OBJECT_OT_araplbs_show_problems,
+    OBJECT_OT_araplbs_show_worst,
+    OBJECT_OT_araplbs_peek_weights,
+)
 KEYS = (("3D_View_Generic", "VIEW_3D", PEEK, KEY, "PRESS", {}),)

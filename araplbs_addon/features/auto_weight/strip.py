@@ -76,7 +76,7 @@ def _look():
     if worker.error:
         raise worker.error
     outcome.seen = worker.result
-    _made.append((outcome, token, [_as_icons(each) for each in worker.result]))
+    _made.append((outcome, token, [tuple(map(_as_icon, each.pictures)) for each in worker.result]))
     del _made[:-MOST]
     redraw_views()
     return None
@@ -86,11 +86,9 @@ def is_making():
     return bool(_making)
 
 
-def _as_icons(seen):
-    return tuple(0 if pixels is None else _as_icon(pixels) for pixels in seen.pictures)
-
-
 def _as_icon(pixels):
+    if pixels is None:
+        return 0
     if not _previews:
         _previews.append(previews.new())
     collection = _previews[0]

@@ -93,6 +93,17 @@ class _Maker(ABC):
             if turns:
                 yield None, None
 
+    def _together(self):
+        self.combinations = self.options.combinations
+        if self.combinations:
+            for number, pose in enumerate(self.combined(), 1):
+                yield f"Combination {number}", pose
+            yield None, None
+
+    @abstractmethod
+    def combined(self):
+        """The functions that pose all joints of a copy together."""
+
     def turns_of(self, bone):
         swing, twist = self.options.swing, self.skeleton.twists(self.options)[bone]
         return joint_turns(self.skeleton, bone, swing, twist, self.rest_arrays[bone])
@@ -178,17 +189,12 @@ class _OfBones(_Maker):
         self.moved[:] = skeleton.deform
         yield
 
-    def _together(self):
-        if not self.options.combinations:
-            return
+    def combined(self):
         symmetry = symmetry_plane(self.skeleton) if self.own.symmetric else None
         transforms, bends = sample(self.skeleton, self.own, symmetry)
         if bends is None:
             bends = np.zeros((len(transforms), len(self.skeleton.names), 4))
-        self.combinations = self.options.combinations
-        for k in range(self.combinations):
-            yield f"Combination {k + 1}", self._sampled(transforms[k], bends[k])
-        yield None, None
+        return [self._sampled(transforms[k], bends[k]) for k in range(self.combinations)]
 
     def _sampled(self, transforms, bends):
         def pose(copy, _view_layer):
@@ -326,13 +332,8 @@ class _OfRig(_Maker):
         turns[deform] = nearest_rotations(poses[deform] @ self.from_rest[deform])
         return np.swapaxes(turns[self.up[deform]], -1, -2) @ turns[deform]
 
-    def _together(self):
-        if not self.options.combinations:
-            return
-        self.combinations = self.options.combinations
-        for k in range(self.combinations):
-            yield f"Combination {k + 1}", self._planned(k)
-        yield None, None
+    def combined(self):
+        return map(self._planned, range(self.combinations))
 
     def _planned(self, k):
         def pose(copy, view_layer):

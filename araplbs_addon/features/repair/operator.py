@@ -27,7 +27,7 @@ from ...operators.properties import WeightOptions
 from ...operators.work import WorkOperator, poll_targets
 from ...preferences import preferred_threads
 from ..auto_weight.outcome import AFTER, outcome_at_hand
-from ..auto_weight.show_problems import list_problems
+from ..auto_weight.show_worst import list_problems
 from ..check.findings_list import found, marked
 from .task import Judged, RepairTask
 
@@ -89,12 +89,11 @@ weights are not better, the old ones are kept"""
         if self._outcome:
             self._shown = outcome.shown()
             judged = Judged(outcome.options, outcome.bones, outcome.judged, outcome.measured)
-        self._task = RepairTask(
+        task = RepairTask(
             *(self.read_options(), preferred_threads(context)),
             *(frozenset(self.kinds), known, wanted, judged),
         )
-        self._reading = self._task.read_in_steps(targets, context.view_layer)
-        self.note_undos()
+        self.begin(context, task, targets)
 
     def _wanted(self, context):
         """Returns [bool]: whether to repair each finding of the list. Raises Refused if there is

@@ -1,7 +1,6 @@
 """Finds the meshes that Keep Weights and Restore Weights work on, and reads the data of these
 meshes."""
 
-import bpy
 import numpy as np
 from araplbs.base.refusal import Refused
 from araplbs.character.mirror_modifier import image_rows, reflect
@@ -86,14 +85,3 @@ def read_now_in_steps(ob, armature, view_layer):
                 own = group == names.index(each.name)
                 locked[each.name] = np.bincount(owner[own], weight[own], len(mesh.vertices))
     return Now(mesh, locked)
-
-
-def path_of(text):
-    """The file path given by an option. Raises Refused for a path relative to a .blend file that is
-    not saved yet."""
-    if text.startswith("//") and not bpy.data.filepath:
-        raise Refused(
-            f"'{text}' is relative to a .blend file that has not been saved: save that "
-            "file, or enter the full path"
-        )
-    return bpy.path.abspath(text)

@@ -18,13 +18,14 @@ from bpy.types import Object, ViewLayer
 
 from ...blender.data.binding import bind
 from ...blender.data.edits import copy_edits, restore_edits
+from ...blender.data.opened_file import path_of
 from ...blender.data.references import Subjects
 from ...blender.read.read_armature import read_armature
 from ...blender.read.targets import Targets
 from ...blender.write.all_or_nothing import all_or_nothing
 from ...blender.write.write_weights import write_weights
 from ...task import Task
-from .read import path_of, read_kept_in_steps, read_now_in_steps, refuse_shared
+from .read import read_kept_in_steps, read_now_in_steps, refuse_shared
 from .stored import keep_on, kept_on, refuse_linked, write_edits
 
 

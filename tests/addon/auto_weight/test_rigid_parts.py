@@ -373,6 +373,6 @@ def test_the_panel_counts_them(tube, marked, text):
     addon("panels.bones_panel").draw_rigid(Layout(seen), tube)
     assert ("menu", "VIEW3D_MT_araplbs_rigid", text) in seen
     drawn(addon("features.edits.rigid").VIEW3D_MT_araplbs_rigid)
-    properties = addon("operators.properties")
-    properties.draw_result_options(Layout(seen), bpy.context.scene.araplbs)
+    seen = drawn(addon("panels.bones_panel").VIEW3D_PT_araplbs_bones)
     assert "rigid_parts" in [name for what, name, _text in seen if what == "prop"]
+    assert "rigid_parts" in addon("operators.properties").MAIN

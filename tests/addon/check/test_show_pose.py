@@ -97,7 +97,7 @@ def test_problems_of_the_box_are_those_of_the_list(monkeypatch):
     weighted()
     outcome = at_hand()
     outcome.findings = outcome.findings or []
-    module = addon("features.auto_weight.show_problems")
+    module = addon("features.auto_weight.show_worst")
     called = []
     monkeypatch.setattr(module, "show_list", lambda: called.append(True))
     bpy.ops.object.araplbs_show_problems()

@@ -56,7 +56,7 @@ def test_the_entry_ends_in_dots_and_scripts_do_not_ask(found):
     module, _tube, rig = found
     assert module.OBJECT_OT_araplbs_reduce_bones_find.bl_label == "Reduce Bones..."
     entries = addon("operators.menu_entries").entries
-    classes = addon("panels.menus").CLASSES
+    classes = addon("panels.menus").KINDS
     for place in ("VIEW3D_PT_araplbs_export", "VIEW3D_MT_pose"):
         names = [kind.bl_idname for kind in entries(classes, place)]
         assert "object.araplbs_reduce_bones_find" in names
