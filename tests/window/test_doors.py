@@ -462,8 +462,8 @@ def enter(ui, set_up):
     yield from set_up(ui)
     region(ui, "UI").tag_redraw()
     yield 4
-    making = scenes.addon("features.auto_weight.strip").is_making
-    yield from wait_until(lambda: session() or not (solving() or making()))
+    making = scenes.addon("features.auto_weight.strip")._making
+    yield from wait_until(lambda: session() or not (solving() or making))
     yield 4
 
 

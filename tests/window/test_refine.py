@@ -2,6 +2,7 @@
 can happen in between."""
 
 import threading
+from functools import partial
 from itertools import pairwise
 
 import bpy
@@ -161,8 +162,8 @@ def test_escape_stops_the_count(ui):
 
     ui.key("ESC")
     yield 3
-    counting._count(outcome, work)
-    worker = outcome.counting
+    in_background = scenes.addon("operators.background").in_background
+    worker = outcome.counting = in_background(work, partial(counting.take_count, outcome))
     try:
         yield from press(ui, "A", inside(ui, "WINDOW", (200, 200)))
         assert not worker.cancelled

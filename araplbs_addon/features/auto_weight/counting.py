@@ -1,20 +1,18 @@
 """Counts the visible problems of a live session's result in a thread. The session ends without
 waiting for the count."""
 
+from functools import partial
+
 import bpy
 from araplbs.base.refusal import Refused
-from araplbs.base.worker import Worker
 from araplbs.features.check.before_after import gains
 from bpy.types import Operator
 
-from ...blender.data.views import redraw_sidebars, redraw_views
+from ...operators.background import in_background
 from ...preferences import preferred_threads
 from .outcome import OfOutcome, outcome_at_hand
 
 STOP = "object.araplbs_stop_counting"
-EVERY = 0.1  # seconds between two checks of the thread
-
-_counted = []  # Outcomes whose problems are being counted
 
 
 def count_problems(outcome, task):
@@ -28,31 +26,14 @@ def count_problems(outcome, task):
     def work(progress):
         return gains(problem, before, rows, after, options, threads, progress)
 
-    _count(outcome, work)
+    outcome.counting = in_background(work, partial(take_count, outcome))
 
 
-def _count(outcome, work):
-    outcome.counting = Worker(work)
-    _counted.append(outcome)
-    if not bpy.app.timers.is_registered(look):
-        bpy.app.timers.register(look, first_interval=EVERY)
-
-
-def look():
-    """Takes the finished results. Returns the number of seconds to wait for the rest, None if
-    everything is done."""
-    for outcome in _counted.copy():
-        worker = outcome.counting
-        if worker.running:
-            redraw_sidebars()  # shows its progress
-            continue
-        _counted.remove(outcome)
-        outcome.counting = None
-        if worker.result:
-            facts, outcome.findings, outcome.judged = worker.result
-            outcome.facts |= facts
-        redraw_views()
-    return EVERY if _counted else None
+def take_count(outcome, worker):
+    outcome.counting = None
+    if worker.result:
+        facts, outcome.findings, outcome.judged = worker.result
+        outcome.facts |= facts
 
 
 class OBJECT_OT_araplbs_stop_counting(OfOutcome, Operator):
@@ -77,10 +58,3 @@ class OBJECT_OT_araplbs_stop_counting(OfOutcome, Operator):
 CLASSES = (OBJECT_OT_araplbs_stop_counting,)
 # Passes the key on if nothing is being counted.
 KEYS = (("3D_View_Generic", "VIEW_3D", STOP, "ESC", "PRESS", {}),)
-
-
-def unregister():
-    if bpy.app.timers.is_registered(look):
-        bpy.app.timers.unregister(look)
-    while _counted:
-        _counted.pop().counting.cancel()

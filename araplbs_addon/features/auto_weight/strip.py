@@ -2,25 +2,24 @@
 the state after. When the box is first drawn, a thread renders the images with the same renderer as
 the report page."""
 
-import bpy
+from functools import partial
+
 import numpy as np
-from araplbs.base.worker import Worker
 from araplbs.reports.worst_poses import SIDE, worst_poses
 from bpy.utils import previews
 
-from ...blender.data.views import redraw_views
+from ...operators.background import in_background
 from ...operators.sidebar import LEAST_OF_GRID, panel_room, row_texts, unit
 from ...preferences import preferred_threads
 from .show_worst import IDNAME as SHOW_WORST
 
-PERIOD = 0.1  # seconds between two checks for finished images
 SCALE = 2.8  # size of an icon: four icons fit into a sidebar of its initial width
 PLAY = "object.araplbs_play_motion"  # of the feature Range of Motion
 EDGES = 0.6  # units: the edges of the box around the strip
 
 _previews = []  # the collection of images, created when needed
 _made = []  # [(outcome, token, [(icon before or 0, icon after)])], latest last
-_making = []  # (outcome, token, Worker) of the images being rendered
+_making = []  # the Worker that renders images
 MOST = 3  # stored strips, as many as there are outcomes
 
 
@@ -61,29 +60,16 @@ def begin(outcome, threads=0):
     def work(progress):
         return worst_poses(problem, before, after, poses, up, to_world, threads, progress)
 
-    _making.append((outcome, outcome.token, Worker(work)))
-    bpy.app.timers.register(_look, first_interval=PERIOD, persistent=True)
+    _making.append(in_background(work, partial(_take, outcome, outcome.token)))
 
 
-def _look():
-    """Timer function that takes over the finished images."""
-    if not _making:
-        return None
-    outcome, token, worker = _making[0]
-    if worker.running:
-        return PERIOD
+def _take(outcome, token, worker):
     _making.clear()
     if worker.error:
         raise worker.error
     outcome.seen = worker.result
     _made.append((outcome, token, [tuple(map(_as_icon, each.pictures)) for each in worker.result]))
     del _made[:-MOST]
-    redraw_views()
-    return None
-
-
-def is_making():
-    return bool(_making)
 
 
 def _as_icon(pixels):
@@ -99,10 +85,6 @@ def _as_icon(pixels):
 
 
 def unregister():
-    if bpy.app.timers.is_registered(_look):
-        bpy.app.timers.unregister(_look)
-    for _outcome, _token, worker in _making:
-        worker.cancel()
     _making.clear()
     _made.clear()
     while _previews:

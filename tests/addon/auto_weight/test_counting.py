@@ -37,9 +37,9 @@ def accepted(*objects):
 
 def counted(outcome):
     """Waits until the thread is done and the timer has run."""
-    counting = addon("features.auto_weight.counting")
-    wait_until(lambda: counting.look() is None, lambda: "still counting")
-    assert outcome.counting is None and not counting._counted
+    running = addon("operators.background").running
+    wait_until(lambda: not [look for look in [*running.values()] if look()], lambda: "counting")
+    assert outcome.counting is None and not running
 
 
 def test_problems_of_a_session():
@@ -88,7 +88,8 @@ def test_what_is_counted_is_written(monkeypatch):
     tube, rig = weighted()
     outcome, _said = accepted(tube, rig)
     before = entries(tube)
-    assert counting.look() == counting.EVERY and "problems" not in outcome.facts
+    assert addon("operators.background").running[outcome.counting]() > 0
+    assert "problems" not in outcome.facts
     other, _said = accepted(tube, rig)
     gate.set()
     counted(other)
@@ -130,7 +131,8 @@ def test_unregister_cancels_what_is_counted(monkeypatch):
     tube, rig = weighted()
     outcome, _said = accepted(tube, rig)
     worker = outcome.counting
-    counting.unregister()
+    background = addon("operators.background")
+    background.unregister()
     gate.set()
     worker.join()
-    assert isinstance(worker.error, Exception) and counting._counted == []
+    assert isinstance(worker.error, Exception) and not background.running

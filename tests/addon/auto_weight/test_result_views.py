@@ -102,9 +102,9 @@ def drawn_strip(outcome):
     """The pictures of the strip, after they were created."""
     strip = addon("features.auto_weight.strip")
     strip.draw(Layout([]), bpy.context, outcome)
-    _outcome, _token, worker = strip._making[0]
+    [worker] = strip._making
     worker.join()
-    strip._look()
+    addon("operators.background").running[worker]()
     seen = []
     strip.draw(Layout(seen), bpy.context, outcome)
     return [index for what, index, _text in seen if what == "operator"]
