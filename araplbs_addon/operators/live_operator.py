@@ -35,7 +35,6 @@ class LiveOperator(TaskOperator):
     _shown = None  # what the window shows of the session
 
     def invoke(self, context, _event):
-        """Runs in a window."""
         self.take_settings(context)
         self._session = self.session_kind(
             self.targets(context),

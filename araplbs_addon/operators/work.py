@@ -111,7 +111,6 @@ class TaskOperator(ModalOperator):
         return targets
 
     def start(self, context):
-        """Begins the work."""
         targets = self.targets(context)
         task = self.task_kind(self.read_options(), preferred_threads(context))
         task.later = True

@@ -50,7 +50,6 @@ def read_values(mesh, item):
 
 
 def write_values(mesh, item, values):
-    """Sets the values of an edit."""
     attribute = _attribute(mesh, item)
     if not attribute:
         if not item.layer.startswith(PREFIX) or item.layer in mesh.attributes:
@@ -106,7 +105,6 @@ def _add(mesh, kind, name, vertices):
 
 
 def add_link(mesh, first, second):
-    """Links two vertices."""
     _add(mesh, "LINK", f"{LINK_TITLE} {first} - {second}", [first, second])
 
 

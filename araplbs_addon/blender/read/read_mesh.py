@@ -282,7 +282,6 @@ def group_names(ob):
 
 
 def named_entries(ob):
-    """The NamedEntries of an object."""
     return NamedEntries(group_names(ob), group_entries(ob.data))
 
 

@@ -82,8 +82,15 @@ def remember_direction(sources, meshes):
 
 
 def _is_weighted(ob):
+    """Whether a mesh has a nonempty vertex group of a deform bone."""
     armature = armature_of(ob)
-    return bool(armature) and has_group_of(ob, armature)
+    bones = {bone.name for bone in armature.data.bones if bone.use_deform} if armature else ()
+    groups = {group.index for group in ob.vertex_groups if group.name in bones}
+    return bool(groups) and any(
+        element.group in groups and element.weight > 0
+        for vertex in ob.data.vertices
+        for element in vertex.groups
+    )
 
 
 def _selected_meshes(context):
@@ -221,14 +228,3 @@ def make_copy_targets(source, meshes):
         refuse_mesh(ob)
     _refuse_shared([source], meshes, "weights")
     return OneSource(source, meshes)
-
-
-def has_group_of(ob, armature):
-    """Whether a mesh has a nonempty vertex group of a deform bone."""
-    bones = {bone.name for bone in armature.data.bones if bone.use_deform}
-    groups = {group.index for group in ob.vertex_groups if group.name in bones}
-    return bool(groups) and any(
-        element.group in groups and element.weight > 0
-        for vertex in ob.data.vertices
-        for element in vertex.groups
-    )

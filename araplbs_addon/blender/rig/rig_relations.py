@@ -32,7 +32,6 @@ def is_plain(armature):
 
 
 def read_relations(armature):
-    """The Relations of an armature object."""
     return _Reader(armature).relations
 
 

@@ -60,8 +60,10 @@ class Outcome:
     judged: Poses | None = None  # in which the findings were found
     measured: Poses | None = None  # in which the stretch was measured
     token: str = ""  # equal for equal weights
-    to_draw: tuple | None = None  # the input of the box's images, until they are rendered
+    # The input of the box's images (Problem, weights before or None, after, Poses), until rendered.
+    to_draw: tuple | None = None
     seen: list | None = None  # [SeenJoint] of these pictures
+    icons: list | None = None  # [(icon before or 0, icon after)] of them
     drawn: tuple | None = None  # (weights before or None, Poses) of them
     state: tuple = ()  # digests of the bones and of each mesh
     replaced_ours: bool = False  # whether Auto-weight also computed the weights before
@@ -108,8 +110,8 @@ class Outcome:
         display. This Outcome stays, for undo. findings, measures: those with the repaired weights,
         see features/repair/repair.py."""
         slots = self.slots | {which: [WeightSlot(each.get()) for each in self.objects]}
-        new = replace(self, slots=slots, facts=dict(self.facts), token=f"{self.token}r", seen=None)
-        new.counting = None
+        new = replace(self, slots=slots, facts=dict(self.facts), token=f"{self.token}r")
+        new.seen = new.icons = new.counting = None
         measures = measures | {"problems": visible(findings)}
         if which == AFTER:
             new.findings = findings
@@ -128,7 +130,7 @@ class Outcome:
         self.slots[AFTER], self.facts = slots, facts
         self.findings, self.judged = findings, poses
         self.notes = [each for each in self.notes if not each.bones or set(each.bones) - set(given)]
-        self.token = f"{self.token}b"
+        self.token, self.icons = f"{self.token}b", None
         self.mark(AFTER)
 
     def draw_again(self, problem, rows):

@@ -1,6 +1,7 @@
 """Manages the presets of the operator in the sidebar: finds the current preset, and loads, adds and
 removes presets. The functions use the same files as the operator's own preset menu in Blender."""
 
+from functools import lru_cache
 from pathlib import Path
 
 import bpy
@@ -41,7 +42,6 @@ ABOUT = {
     "As published (2018 paper)": "The method of the 2018 paper, for comparison. The skin stretches "
     "more than with Blender's automatic weights",
 }
-_read: dict[Path, tuple[int, dict]] = {}  # values of files, and the files' modification times
 
 
 def preset_files():
@@ -57,13 +57,15 @@ def _name(file):
     return display_name(file.name, title_case=False)
 
 
+@lru_cache(maxsize=64)
+def _read(file, _written):
+    return read_preset(file)
+
+
 def _values(file):
     """The values of a preset file; {} if it cannot be read."""
     try:
-        written = file.stat().st_mtime_ns
-        if _read.get(file, (None,))[0] != written:
-            _read[file] = written, read_preset(file)
-        return _read[file][1]
+        return _read(file, file.stat().st_mtime_ns)
     except (Refused, OSError, SyntaxError, ValueError):
         return {}
 

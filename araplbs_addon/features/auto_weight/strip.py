@@ -18,9 +18,7 @@ PLAY = "object.araplbs_play_motion"  # of the feature Range of Motion
 EDGES = 0.6  # units: the edges of the box around the strip
 
 _previews = []  # the collection of images, created when needed
-_made = []  # [(outcome, token, [(icon before or 0, icon after)])], latest last
 _making = []  # the Worker that renders images
-MOST = 3  # stored strips, as many as there are outcomes
 
 
 def draw(layout, context, outcome):
@@ -41,19 +39,14 @@ def draw(layout, context, outcome):
 
 
 def icons_of(context, outcome):
-    for known, token, icons in _made:
-        if known is outcome and token == outcome.token:
-            return icons
-    if outcome.to_draw and not _making:
-        begin(outcome, preferred_threads(context))
-    return None
+    if not outcome.icons and outcome.to_draw and not _making:
+        _render(outcome, preferred_threads(context))
+    return outcome.icons
 
 
-def begin(outcome, threads=0):
-    """Starts the thread that renders the images. outcome.to_draw: (Problem, weights before or None,
-    after, Poses)."""
-    problem, before, after, poses = outcome.to_draw
-    outcome.to_draw = None
+def _render(outcome, threads):
+    """Starts the thread that renders the images."""
+    (problem, before, after, poses), outcome.to_draw = outcome.to_draw, None
     to_world = np.array(outcome.armature.get().matrix_world.to_3x3().normalized())
     up = to_world.T[:, 2] if np.isfinite(to_world).all() else np.array((0.0, 0.0, 1.0))
 
@@ -68,8 +61,8 @@ def _take(outcome, token, worker):
     if worker.error:
         raise worker.error
     outcome.seen = worker.result
-    _made.append((outcome, token, [tuple(map(_as_icon, each.pictures)) for each in worker.result]))
-    del _made[:-MOST]
+    if token == outcome.token:
+        outcome.icons = [tuple(map(_as_icon, joint.pictures)) for joint in outcome.seen]
 
 
 def _as_icon(pixels):
@@ -86,6 +79,5 @@ def _as_icon(pixels):
 
 def unregister():
     _making.clear()
-    _made.clear()
     while _previews:
         previews.remove(_previews.pop())

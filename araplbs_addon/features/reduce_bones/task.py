@@ -51,7 +51,8 @@ class ReduceBonesTask(Task):
 
     def read_in_steps(self, targets: Targets, view_layer: ViewLayer) -> Steps[None]:
         started, armature = time.perf_counter(), targets.armature
-        refuse_linked_bones(armature)
+        if armature.data.library or armature.data.override_library:
+            raise Refused(f"'{armature.name}' is linked from another file: make it local first")
         for ob in targets.meshes:
             refuse_mesh(ob)
             if any(group.lock_weight for group in ob.vertex_groups):
@@ -139,12 +140,6 @@ def _drop_groups(ob: Object, armature: Object, names: list[str]) -> None:
         group = ob.vertex_groups.get(name)
         if group and name not in used:
             ob.vertex_groups.remove(group)
-
-
-def refuse_linked_bones(armature: Object) -> None:
-    """Raises Refused if the bones belong to another file."""
-    if armature.data.library or armature.data.override_library:
-        raise Refused(f"'{armature.name}' is linked from another file: make it local first")
 
 
 def bone_uses(armature: Object, names: list[str]) -> list[str]:
