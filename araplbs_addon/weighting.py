@@ -33,7 +33,6 @@ from .blender.data.binding import (
     following_constraints,
     moves_twice,
 )
-from .blender.data.bones import bones_to_lock
 from .blender.data.edits import hold_on_bone
 from .blender.data.object_targets import unknown_constraints
 from .blender.data.ours import is_ours
@@ -51,7 +50,7 @@ from .blender.read.read_mesh import (
     refuse_mesh,
 )
 from .blender.read.read_volume import read_volume, refuse_volume
-from .blender.read.targets import Targets
+from .blender.read.targets import Targets, chosen_to_lock
 from .blender.rig.rig_poses import given_poses_in_steps
 from .blender.write.all_or_nothing import all_or_nothing
 from .blender.write.write_weights import write_weights
@@ -99,13 +98,7 @@ class WeightingTask(Task):
         view_layer.update()  # updates world matrices after changes by a script
         skeleton = self._read_skeleton(armature)
         refuse_deformer(options, skeleton)
-        locked = (
-            bones_to_lock(armature, targets.bones)
-            if targets.only_bones
-            else np.zeros(len(skeleton.names), bool)
-        )
-        if locked[skeleton.deform].all():
-            raise Refused(f"No deform bone of '{armature.name}' is selected")
+        locked = chosen_to_lock(targets, skeleton)
         free = skeleton.deform & ~locked
         self.chosen = (int(free.sum()), int(skeleton.deform.sum())) if locked.any() else None
         yield

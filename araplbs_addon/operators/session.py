@@ -198,17 +198,28 @@ class LiveSession(ABC):
         yield from self._read(targets, view_layer)
         self.state = RUNNING
         while self.state == RUNNING:
+            self._raise_error()
             yield from self._follow()
         if self.state == KEEPING:
             yield from self._keep()
+
+    def _wait(self):
+        """Waits for the end of the thread, in steps."""
+        while self.worker.running:
+            yield IDLE
+        self._raise_error()
+
+    def _raise_error(self):
+        if self.worker.error:
+            raise self.worker.error
 
     @abstractmethod
     def _read(self, targets, view_layer):
         """Reads the task, in steps, and sets the worker."""
 
-    @abstractmethod
     def _follow(self):
-        """Checks the thread once, in steps, while RUNNING."""
+        """Follows the thread once, in steps, while RUNNING."""
+        yield IDLE
 
     @abstractmethod
     def _keep(self):

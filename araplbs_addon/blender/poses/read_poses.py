@@ -188,8 +188,8 @@ class PoseReader:
 
 
 @contextmanager
-def stage(armature):
-    """Yields a scene that contains only the armature, in Pose Position."""
+def stage(armature, *others):
+    """Yields a scene that contains only the armature, in Pose Position, and the other objects."""
     hidden, position = armature.hide_viewport, armature.data.pose_position
     if hidden and armature.library:
         raise Refused(f"'{armature.name}' is linked and disabled in viewports: it has no pose")
@@ -197,7 +197,8 @@ def stage(armature):
     try:
         if hidden:
             armature.hide_viewport = False
-        scene.collection.objects.link(armature)
+        for ob in (armature, *others):
+            scene.collection.objects.link(ob)
         if position != "POSE":
             armature.data.pose_position = "POSE"
         yield scene
@@ -221,9 +222,7 @@ def played_copy(armature, at_rest):
         data = copy.animation_data or copy.animation_data_create()
         for posed in copy.pose.bones if at_rest else ():
             posed.matrix_basis = Matrix()
-        with stage(copy) as scene:
-            for helper in helpers:
-                scene.collection.objects.link(helper)
+        with stage(copy, *helpers) as scene:
             yield copy, scene, partial(play_action, data)
     finally:
         remove_made(*made)

@@ -9,6 +9,7 @@ from araplbs.base.refusal import Refused
 from araplbs.reports.report import names_in_line
 
 from ..data.binding import armature_of, is_deformed_by
+from ..data.bones import bones_to_lock
 from .read_mesh import matrix_between, refuse_edited
 
 # Other objects can be attached to an armature, but have no weights to solve for.
@@ -155,12 +156,7 @@ def find_in_file(view_layer, armature_name=None, mesh_names=()):
     for armature in filter(None, map(armature_of, meshes)):
         if armature not in armatures:  # armature in an excluded collection
             armatures.append(armature)
-    if armature_name:
-        armatures = [ob for ob in armatures if ob.name == armature_name]
-        if not armatures:
-            raise Refused(f"no armature '{armature_name}' in the active scene")
-    if not armatures:
-        raise Refused("no armature in the active scene")
+    armatures = _named(armatures, armature_name)
     unknown = set(mesh_names) - {ob.name for ob in meshes}
     if unknown:
         raise Refused(f"no mesh {names_in_line([repr(n) for n in sorted(unknown)])} in the scene")
@@ -179,16 +175,33 @@ def find_in_file(view_layer, armature_name=None, mesh_names=()):
     return found
 
 
-def find_armatures_in_file(view_layer, armature_name=None):
+def find_armatures_in_file(view_layer, name):
     """Returns [Targets] without meshes, for every armature or only for the one with this name.
     Raises Refused."""
     armatures = [ob for ob in view_layer.objects if ob.type == "ARMATURE"]
+    return [Targets(armature, []) for armature in _named(armatures, name)]
+
+
+def _named(armatures, armature_name):
+    """All these armatures, or only the one with this name. Raises Refused if there is none."""
     if armature_name:
         armatures = [ob for ob in armatures if ob.name == armature_name]
+        if not armatures:
+            raise Refused(f"no armature '{armature_name}' in the active scene")
     if not armatures:
-        named = f" '{armature_name}'" if armature_name else ""
-        raise Refused(f"no armature{named} in the active scene")
-    return [Targets(armature, []) for armature in armatures]
+        raise Refused("no armature in the active scene")
+    return armatures
+
+
+def chosen_to_lock(targets, skeleton):
+    """(m,) bool: the bones whose weights stay because others are selected. Raises Refused if no
+    deform bone is selected."""
+    locked = np.zeros(len(skeleton.names), bool)
+    if targets.only_bones:
+        locked = bones_to_lock(targets.armature, targets.bones)
+    if locked[skeleton.deform].all():
+        raise Refused(f"No deform bone of '{targets.armature.name}' is selected")
+    return locked
 
 
 def share_meshes(found, view_layer):

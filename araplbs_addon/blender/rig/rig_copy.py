@@ -37,9 +37,7 @@ def driven_copy(armature, plan, prepare=None):
         set_up(copy, plan)
         if prepare:
             prepare(copy, made)
-        with stage(copy) as scene:
-            for helper in helpers:
-                scene.collection.objects.link(helper)
+        with stage(copy, *helpers) as scene:
             view_layer = scene.view_layers[0]
             view_layer.update()
             _note_broken(copy.evaluated_get(view_layer.depsgraph), plan)

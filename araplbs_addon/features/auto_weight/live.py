@@ -236,8 +236,6 @@ class WeightSession(LiveSession):
 
     def _follow(self):
         """Passes edits to the thread, and writes its latest weights to the vertex groups."""
-        if self.worker.error:
-            raise self.worker.error
         yield from self._look_again()
         self._take_edits()
         frame = self.worker.frame
@@ -303,10 +301,7 @@ class WeightSession(LiveSession):
         task.find_objects()
         is_whole = self.worker.waiting and self._changes() == self._start_changes
         self.worker.conclude()
-        while self.worker.running:
-            yield IDLE
-        if self.worker.error:
-            raise self.worker.error
+        yield from self._wait()
         frame = self.worker.frame
         self._disturbed = True  # other code may have written
         while self._disturbed:

@@ -29,11 +29,10 @@ from araplbs.skeleton.skeleton import Skeleton
 from bpy.types import Modifier, Object, ViewLayer
 
 from ...blender.data.binding import is_deformed_by
-from ...blender.data.bones import bones_to_lock
 from ...blender.data.references import Subjects
 from ...blender.read.read_armature import read_armature
 from ...blender.read.read_mesh import present_weights, read_mesh_in_steps, refuse_mesh
-from ...blender.read.targets import Targets
+from ...blender.read.targets import Targets, chosen_to_lock
 from ...blender.write.all_or_nothing import all_or_nothing
 from ...blender.write.write_error import write_error
 from ...blender.write.write_weights import write_weights
@@ -81,11 +80,7 @@ class BakeTask(Task):
             takes = action_takes(armature, self.options)
         if self.options.new_bones:
             refuse_new_bones(armature, takes)
-        locked = (
-            bones_to_lock(armature) if targets.only_bones else np.zeros(len(skeleton.names), bool)
-        )
-        if locked[skeleton.deform].all():
-            raise Refused(f"No deform bone of '{armature.name}' is selected")
+        locked = chosen_to_lock(targets, skeleton)
         yield
         data, problems, selections = set(), [], []
         for ob in targets.meshes:

@@ -19,7 +19,6 @@ from ...operators.live_operator import LiveOperator
 from ...operators.properties import OptionProperties
 from ...operators.session import (
     GONE,
-    IDLE,
     KEEPING,
     READING,
     RUNNING,
@@ -71,16 +70,8 @@ class JointSession(LiveSession):
         yield from task.read_in_steps(targets, view_layer)
         self.worker = Worker(lambda progress: task.solve(progress, wait=True))
 
-    def _follow(self):
-        if self.worker.error:
-            raise self.worker.error
-        yield IDLE
-
     def _keep(self):
-        while self.worker.running:
-            yield IDLE
-        if self.worker.error:
-            raise self.worker.error
+        yield from self._wait()
         self.report = self.task.apply()
 
 
