@@ -187,7 +187,7 @@ def cancel_session(context, session):
 
 
 class _OfSession:
-    bl_options = {"INTERNAL"}  # noqa: RUF012
+    bl_options = {"INTERNAL"}
 
     @classmethod
     def poll(cls, _context):

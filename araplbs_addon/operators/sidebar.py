@@ -57,7 +57,7 @@ class Closed(InTab):
     """A panel that is closed at first and hidden during a session, when its settings would have no
     effect."""
 
-    bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
+    bl_options = {"DEFAULT_CLOSED"}
 
     @classmethod
     def poll(cls, context):

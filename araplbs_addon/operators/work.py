@@ -84,7 +84,7 @@ class TaskOperator(ModalOperator):
 
     task_kind: the class of the task; find(context): returns the operator's Targets."""
 
-    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+    bl_options = {"REGISTER", "UNDO"}
     task_kind = WeightingTask
     find = staticmethod(find_targets)
     summary = None  # static function of the report: the last line; None: the line for weights

@@ -106,7 +106,7 @@ def by_severity(findings):
 
 class VIEW3D_PT_araplbs_check(InTab, Panel):
     bl_label = "Check and Repair"
-    bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
+    bl_options = {"DEFAULT_CLOSED"}
     own_modes = (*InTab.own_modes, "EDIT_MESH")
 
     def draw(self, context):

@@ -19,7 +19,7 @@ class OBJECT_OT_araplbs_select_crowded(Placed, Operator):
 
     bl_idname = "object.araplbs_select_crowded"
     bl_label = "Select Crowded Vertices"
-    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+    bl_options = {"REGISTER", "UNDO"}
     places = (("VIEW3D_PT_araplbs_export", 50),)
 
     @classmethod

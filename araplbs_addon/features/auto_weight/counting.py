@@ -41,7 +41,7 @@ class OBJECT_OT_araplbs_stop_counting(OfOutcome, Operator):
 
     bl_idname = STOP
     bl_label = "Stop Counting"
-    bl_options = {"INTERNAL"}  # noqa: RUF012
+    bl_options = {"INTERNAL"}
 
     @classmethod
     def poll(cls, context):

@@ -72,7 +72,7 @@ other bones keep their weights. In Pose mode with a selected bone, its limb is w
 
     bl_idname = PICK
     bl_label = "Weight One Limb"
-    bl_options = {"INTERNAL"}  # noqa: RUF012  the undo step is that of the other operator
+    bl_options = {"INTERNAL"}  # the undo step is that of the other operator
     places = (
         ("VIEW3D_MT_object_parent", 90),
         ("VIEW3D_MT_pose", 90),

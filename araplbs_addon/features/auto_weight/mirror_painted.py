@@ -40,7 +40,7 @@ weights stay unchanged"""
 
     bl_idname = IDNAME
     bl_label = "Mirror Painted Side"
-    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+    bl_options = {"REGISTER", "UNDO"}
 
     side: EnumProperty(name="Side", items=SIDES, options={"SKIP_SAVE"})
 

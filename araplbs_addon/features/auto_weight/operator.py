@@ -33,7 +33,7 @@ possible when the armature is posed"""
 
     bl_idname = IDNAME
     bl_label = "Auto-weight (ARAP)"
-    bl_options = {"REGISTER", "UNDO", "PRESET"}  # noqa: RUF012
+    bl_options = {"REGISTER", "UNDO", "PRESET"}
     places = (("VIEW3D_MT_object_parent", 10), ("VIEW3D_MT_paint_weight", 10))
     icon = "MOD_VERTEX_WEIGHT"
 

@@ -297,7 +297,7 @@ def tell_outcome(operator, report, task):
 class OfOutcome:
     """Mix-in for an operator on the displayed Outcome."""
 
-    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+    bl_options = {"REGISTER", "UNDO"}
 
     @classmethod
     def poll(cls, context):

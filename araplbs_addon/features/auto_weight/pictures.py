@@ -45,7 +45,7 @@ class OBJECT_OT_araplbs_show_pictures(_OfPictures, Operator):
 
     bl_idname = IDNAME
     bl_label = "Pictures of Joints"
-    bl_options = {"INTERNAL"}  # noqa: RUF012
+    bl_options = {"INTERNAL"}
 
     def invoke(self, context, _event):
         width = WIDTH * len(outcome_at_hand(context).seen)
@@ -89,7 +89,7 @@ class OBJECT_OT_araplbs_save_pictures(_OfPictures, Operator):
 
     bl_idname = SAVE
     bl_label = "Save Pictures"
-    bl_options = {"REGISTER"}  # noqa: RUF012
+    bl_options = {"REGISTER"}
 
     filepath: StringProperty(subtype="FILE_PATH", options={"SKIP_SAVE"})
     filter_glob: StringProperty(default="*.png", options={"HIDDEN"})

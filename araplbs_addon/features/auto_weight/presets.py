@@ -97,7 +97,7 @@ class OBJECT_OT_araplbs_load_preset(Operator):
 
     bl_idname = LOAD
     bl_label = "Load Auto-weight Preset"
-    bl_options = {"INTERNAL", "UNDO"}  # noqa: RUF012
+    bl_options = {"INTERNAL", "UNDO"}
 
     filepath: StringProperty(subtype="FILE_PATH", options={"SKIP_SAVE", "HIDDEN"})
     menu_idname: StringProperty(options={"SKIP_SAVE", "HIDDEN"})
@@ -142,7 +142,7 @@ class OBJECT_OT_araplbs_remove_preset(Operator):
 
     bl_idname = REMOVE
     bl_label = "Remove Auto-weight Preset"
-    bl_options = {"INTERNAL"}  # noqa: RUF012
+    bl_options = {"INTERNAL"}
 
     @classmethod
     def poll(cls, context):

@@ -24,7 +24,7 @@ Weight Paint mode until you accept or cancel"""
 
     bl_idname = IDNAME
     bl_label = "Refine Live (ARAP)"
-    bl_options = {"UNDO"}  # noqa: RUF012  no REGISTER: nothing of it could be adjusted afterwards
+    bl_options = {"UNDO"}  # no REGISTER: nothing of it could be adjusted afterwards
     places = (("VIEW3D_MT_object_parent", 20), ("VIEW3D_MT_paint_weight", 20))
     icon = "PLAY"
 

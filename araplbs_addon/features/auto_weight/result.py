@@ -90,7 +90,7 @@ class OBJECT_OT_araplbs_original_weights(Operator):
 
     bl_idname = BACK
     bl_label = "Back to Original Weights"
-    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+    bl_options = {"REGISTER", "UNDO"}
 
     @classmethod
     def poll(cls, context):

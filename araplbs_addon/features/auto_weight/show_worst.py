@@ -28,7 +28,7 @@ class OBJECT_OT_araplbs_show_problems(OfOutcome, Operator):
 
     bl_idname = PROBLEMS
     bl_label = "Show Problems"
-    bl_options = {"INTERNAL"}  # noqa: RUF012
+    bl_options = {"INTERNAL"}
 
     def execute(self, context):
         list_problems(outcome_at_hand(context))
@@ -128,7 +128,7 @@ class OBJECT_OT_araplbs_peek_weights(Operator):
 
     bl_idname = PEEK
     bl_label = "Peek at Other Weights"
-    bl_options = {"INTERNAL"}  # noqa: RUF012
+    bl_options = {"INTERNAL"}
 
     _outcome = _shown = _key = None
 

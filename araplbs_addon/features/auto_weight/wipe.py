@@ -34,7 +34,7 @@ the end. The view can be moved. Click or Esc ends"""
 
     bl_idname = IDNAME
     bl_label = "Wipe Before and After"
-    bl_options = {"INTERNAL"}  # noqa: RUF012  nothing is left to undo
+    bl_options = {"INTERNAL"}  # nothing is left to undo
 
     _handles = ()
 

@@ -29,7 +29,7 @@ the selected meshes: Corrective Smooth, Preserve Volume, shape keys, lattices, c
 
     bl_idname = IDNAME
     bl_label = "Bake Modifiers to Weights (ARAP)"
-    bl_options = {"REGISTER", "UNDO", "PRESET"}  # noqa: RUF012
+    bl_options = {"REGISTER", "UNDO", "PRESET"}
     places = (
         ("VIEW3D_MT_object_parent", 40),
         ("VIEW3D_MT_paint_weight", 40),

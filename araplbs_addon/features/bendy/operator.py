@@ -29,7 +29,7 @@ games. The bendy bones stay as controls that the new bones follow"""
 
     bl_idname = IDNAME
     bl_label = "Bendy Bones to Bones (ARAP)"
-    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+    bl_options = {"REGISTER", "UNDO"}
     places = (
         ("VIEW3D_MT_pose", 20),
         ("VIEW3D_MT_edit_armature", 10),

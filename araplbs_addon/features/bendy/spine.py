@@ -34,7 +34,7 @@ other bones keep their weights"""
 
     bl_idname = IDNAME
     bl_label = "Weight as One Spine"
-    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+    bl_options = {"REGISTER", "UNDO"}
     places = (("VIEW3D_MT_pose", 91), ("VIEW3D_MT_paint_weight", 91))
     icon = "CON_SPLINEIK"
 

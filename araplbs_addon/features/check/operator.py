@@ -30,7 +30,7 @@ that follows the wrong bone, vertices without weights... Nothing is changed"""
 
     bl_idname = IDNAME
     bl_label = "Check Weights"
-    bl_options = {"REGISTER"}  # noqa: RUF012
+    bl_options = {"REGISTER"}
     places = (
         ("VIEW3D_MT_object_parent", 50),
         ("VIEW3D_MT_paint_weight", 50),
@@ -59,7 +59,7 @@ that follows the wrong bone, vertices without weights... Nothing is changed"""
 class OfFinding:
     """Mix-in for an operator on one finding of the list."""
 
-    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+    bl_options = {"REGISTER", "UNDO"}
 
     @classmethod
     def poll(cls, _context):
@@ -112,7 +112,7 @@ class OBJECT_OT_araplbs_view_finding(OfFinding, Operator):
 
     bl_idname = VIEW
     bl_label = "View Finding"
-    bl_options = {"REGISTER"}  # noqa: RUF012
+    bl_options = {"REGISTER"}
 
     index: INDEX
 

@@ -85,7 +85,7 @@ class OBJECT_OT_araplbs_own_pose(Operator):
 
     bl_idname = BACK
     bl_label = "Back to My Pose"
-    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+    bl_options = {"REGISTER", "UNDO"}
 
     @classmethod
     def poll(cls, _context):

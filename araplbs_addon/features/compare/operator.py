@@ -77,7 +77,7 @@ optimized for, and write a page with pictures and tables. Nothing in the file is
 
     bl_idname = IDNAME
     bl_label = "Compare Methods"
-    bl_options = {"REGISTER"}  # noqa: RUF012
+    bl_options = {"REGISTER"}
 
     __annotations__ = {
         "directory": folder_property(),
@@ -123,7 +123,7 @@ them. This takes a few minutes"""
 
     bl_idname = ASK
     bl_label = "Compare Methods..."
-    bl_options = {"INTERNAL"}  # noqa: RUF012
+    bl_options = {"INTERNAL"}
     places = (("VIEW3D_MT_object_parent", 60), ("VIEW3D_MT_paint_weight", 60))
 
     @classmethod
@@ -150,7 +150,7 @@ class OBJECT_OT_araplbs_open_comparison(Operator):
 
     bl_idname = "object.araplbs_open_comparison"
     bl_label = "Open Page"
-    bl_options = {"INTERNAL"}  # noqa: RUF012
+    bl_options = {"INTERNAL"}
 
     def execute(self, _context):
         path = page_of_file()

@@ -11,7 +11,7 @@ from ...blender.read.targets import armature_at_hand
 class _OfBone:
     """bone: the name of a bone, or empty for all excluded bones."""
 
-    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+    bl_options = {"REGISTER", "UNDO"}
 
     bone: StringProperty(
         name="Bone", description="Name of the bone. If empty, all control bones are used"

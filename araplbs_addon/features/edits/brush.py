@@ -157,7 +157,7 @@ or draw links"""
 
     bl_idname = IDNAME
     bl_label = "Auto-weight Brush"
-    bl_options = {"REGISTER"}  # noqa: RUF012
+    bl_options = {"REGISTER"}
 
     kind: EnumProperty(name="Kind", items=[item for item in KINDS if item[0] != "RIGID"])
     erase: BoolProperty(

@@ -43,7 +43,7 @@ class OBJECT_OT_araplbs_hover(Operator):
 
     bl_idname = IDNAME
     bl_label = "Name Weights under the Mouse"
-    bl_options = {"INTERNAL"}  # noqa: RUF012
+    bl_options = {"INTERNAL"}
 
     @classmethod
     def poll(cls, context):

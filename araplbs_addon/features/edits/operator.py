@@ -49,7 +49,7 @@ def one_change(label, ob):
 
 
 class OfMesh:
-    bl_options = {"REGISTER"}  # noqa: RUF012
+    bl_options = {"REGISTER"}
     edit_mode = False  # whether it also works in Edit mode
 
     @classmethod
@@ -215,7 +215,7 @@ class OBJECT_OT_araplbs_select_edit(_OfItem, Operator):
 
     bl_idname = "object.araplbs_select_edit"
     bl_label = "Select Vertices of Edit"
-    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+    bl_options = {"REGISTER", "UNDO"}
 
     index: INDEX
 

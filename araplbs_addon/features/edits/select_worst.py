@@ -18,7 +18,7 @@ class OBJECT_OT_araplbs_select_worst(OfMesh, Operator):
 
     bl_idname = "object.araplbs_select_worst"
     bl_label = "Select Worst Vertices"
-    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+    bl_options = {"REGISTER", "UNDO"}
 
     percent: FloatProperty(
         name="Percent",

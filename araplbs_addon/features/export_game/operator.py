@@ -46,7 +46,7 @@ unchanged"""
 
     bl_idname = IDNAME
     bl_label = "Export for Games..."
-    bl_options = {"REGISTER"}  # noqa: RUF012
+    bl_options = {"REGISTER"}
     places = (("VIEW3D_PT_araplbs_export", 5),)
     icon = "EXPORT"
     row_short = "Export"

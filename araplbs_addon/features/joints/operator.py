@@ -97,7 +97,7 @@ their shape when posed. The meshes keep their rest shape"""
 
     bl_idname = IDNAME
     bl_label = "Optimize Joints (ARAP)"
-    bl_options = {"UNDO"}  # noqa: RUF012  no REGISTER: a window shows the way before it is written
+    bl_options = {"UNDO"}  # no REGISTER: a window shows the way before it is written
     places = (("VIEW3D_MT_object_parent", 70), ("VIEW3D_MT_pose", 10))
     icon = "GROUP_BONE"
 
@@ -127,7 +127,7 @@ joints"""
 
     bl_idname = "object.araplbs_lock_joints"
     bl_label = "Lock Joints"
-    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+    bl_options = {"REGISTER", "UNDO"}
 
     lock: BoolProperty(
         name="Lock", description="Lock the joints; turn off to unlock them", default=True

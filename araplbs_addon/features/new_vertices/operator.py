@@ -47,7 +47,7 @@ class OBJECT_OT_araplbs_solve_below(WorkOperator, WeightOptions, Operator):
 
     bl_idname = BELOW
     bl_label = "Smooth Weights below the Brush"
-    bl_options = {"UNDO", "INTERNAL"}  # noqa: RUF012
+    bl_options = {"UNDO", "INTERNAL"}
 
     vertices: StringProperty(subtype="BYTE_STRING", options={"HIDDEN", "SKIP_SAVE"})
 

@@ -17,7 +17,7 @@ class OBJECT_OT_araplbs_quantize(WorkOperator, OptionProperties, Operator):
 
     bl_idname = IDNAME
     bl_label = "Quantize Weights"
-    bl_options = {"REGISTER", "UNDO", "PRESET"}  # noqa: RUF012
+    bl_options = {"REGISTER", "UNDO", "PRESET"}
     places = (("VIEW3D_PT_araplbs_export", 10),)
     icon = "MOD_VERTEX_WEIGHT"
 

@@ -31,7 +31,7 @@ the rig, if there are any"""
 
     bl_idname = IDNAME
     bl_label = "Range of Motion"
-    bl_options = {"REGISTER", "UNDO", "PRESET"}  # noqa: RUF012
+    bl_options = {"REGISTER", "UNDO", "PRESET"}
     places = (
         ("VIEW3D_PT_araplbs_poses", 10),
         ("VIEW3D_MT_object_parent", 80),

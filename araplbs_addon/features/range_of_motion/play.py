@@ -36,7 +36,7 @@ restores your pose. No action is created"""
 
     bl_idname = IDNAME
     bl_label = "Play Range of Motion"
-    bl_options = {"INTERNAL"}  # noqa: RUF012  nothing is left to undo
+    bl_options = {"INTERNAL"}  # nothing is left to undo
     places = (("VIEW3D_PT_araplbs_poses", 5), ("VIEW3D_MT_pose", 45))
     icon = "PLAY"
     every = 1 / 30

@@ -28,7 +28,7 @@ lists those that would no longer deform"""
 
     bl_idname = IDNAME
     bl_label = "Reduce Bones..."
-    bl_options = {"REGISTER"}  # noqa: RUF012
+    bl_options = {"REGISTER"}
     places = (("VIEW3D_PT_araplbs_export", 15), ("VIEW3D_MT_pose", 45))
     icon = "GROUP_BONE"
 
@@ -51,7 +51,7 @@ class OBJECT_OT_araplbs_reduce_bones_ask(OptionProperties, Operator):
 
     bl_idname = ASK
     bl_label = "Reduce Bones"
-    bl_options = {"INTERNAL"}  # noqa: RUF012
+    bl_options = {"INTERNAL"}
 
     option_table = ReduceBonesOptions
 

@@ -29,7 +29,7 @@ others again to come as close as possible to the effect of all bones"""
 
     bl_idname = IDNAME
     bl_label = "Reduce Bones"
-    bl_options = {"REGISTER", "UNDO", "PRESET"}  # noqa: RUF012
+    bl_options = {"REGISTER", "UNDO", "PRESET"}
     option_table = ReduceBonesOptions
     task_kind = ReduceBonesTask
     summary = staticmethod(reduce_bones_summary)

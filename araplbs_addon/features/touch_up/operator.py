@@ -28,7 +28,7 @@ class OBJECT_OT_araplbs_lock_bones(Operator):
 
     bl_idname = IDNAME
     bl_label = "Lock Bones"
-    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+    bl_options = {"REGISTER", "UNDO"}
 
     which: EnumProperty(name="Bones", items=WHICH)
 

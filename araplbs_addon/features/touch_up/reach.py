@@ -31,7 +31,7 @@ them. X Mirror includes the bone on the other side"""
 
     bl_idname = IDNAME
     bl_label = "Reach of Bone"
-    bl_options = {"REGISTER", "UNDO", "BLOCKING"}  # noqa: RUF012
+    bl_options = {"REGISTER", "UNDO", "BLOCKING"}
 
     bone: StringProperty(
         name="Bone", description="Name of the bone. If empty, the active bone is used"

@@ -145,7 +145,7 @@ class OBJECT_OT_araplbs_transfer_ask(OptionProperties, Operator):
 
     bl_idname = "object.araplbs_transfer_ask"
     bl_label = "Transfer Anyway"
-    bl_options = {"INTERNAL"}  # noqa: RUF012
+    bl_options = {"INTERNAL"}
 
     __annotations__ = {"question": StringProperty()}
     option_table = TransferOptions
@@ -173,7 +173,7 @@ them"""
 
     bl_idname = SHOW
     bl_label = "Show Matches"
-    bl_options = {"INTERNAL"}  # noqa: RUF012
+    bl_options = {"INTERNAL"}
 
     @classmethod
     def poll(cls, context):

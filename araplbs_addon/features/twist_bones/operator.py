@@ -47,7 +47,7 @@ ADDED = "araplbs_twist_bone"  # property of the bones that Remove Twist Bones re
 
 
 class _OfArmature(Placed):
-    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+    bl_options = {"REGISTER", "UNDO"}
     icon = "GROUP_BONE"
 
     @classmethod
