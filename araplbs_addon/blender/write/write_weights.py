@@ -21,6 +21,7 @@ from araplbs.model.group_entries import (
 )
 
 from ..data.binding import mark_centers_old
+from ..data.group_uses import used_groups
 from ..data.references import remove_made
 from ..read.read_mesh import group_entries
 
@@ -137,6 +138,15 @@ def make_groups(ob, names, with_group):
     if missing:
         ob.vertex_groups.active_index = active if had_groups else 0
     return np.array([index.get(name, -1) for name in names]), len(missing)
+
+
+def drop_groups(ob, armature, names):
+    """Removes the groups with these names, unless something other than the armature uses them.
+    Returns the names of the groups that stay."""
+    used, present = used_groups(ob, armature), [name for name in names if name in ob.vertex_groups]
+    for name in set(present) - used:
+        ob.vertex_groups.remove(ob.vertex_groups[name])
+    return [name for name in present if name in used]
 
 
 def _fill(ob, vertices, groups, weights):

@@ -26,7 +26,6 @@ from araplbs.model.group_entries import batches
 from mathutils import Matrix, Vector
 
 from ...blender.data.binding import armature_modifiers
-from ...blender.data.group_uses import used_groups
 from ...blender.poses.posed import evaluated_vertices
 from ...blender.read.read_armature import read_armature
 from ...blender.read.read_mesh import (
@@ -36,7 +35,7 @@ from ...blender.read.read_mesh import (
     named_entries_in_steps,
     read_shape_in_steps,
 )
-from ...blender.write.write_weights import make_groups
+from ...blender.write.write_weights import drop_groups, make_groups
 from .refusals import deformed_meshes, refuse_groups, refuse_one_sided
 
 SHEAR = 1e-3  # share of a bone's scale; smaller shear is not visible
@@ -99,34 +98,33 @@ def convert_in_steps(
     except BaseException:
         _take_back(armature, meshes, plans)
         raise
-    # From here on, everything is one step, so both shapes are compared in the same frame.
+    _switch(armature, meshes, plans, view_layer, done)
+    done.sheared = [n for plan in plans for n in plan.names if _shears(armature.pose.bones[n])]
+    done.meshes = [ob.name for ob in meshes]
+    return done
+
+
+def _switch(armature, meshes, plans, view_layer, done):
+    """Lets the new bones deform the meshes instead of the bendy bones, and notes the difference.
+    This is one step, so both shapes are compared in the same frame."""
     measured = [ob for ob in meshes if _is_measured(ob, armature, view_layer)]
     depsgraph = bpy.context.evaluated_depsgraph_get()
-    before = [evaluated_vertices(ob, depsgraph) for ob in measured]
+    shapes = [evaluated_vertices(ob, depsgraph) for ob in measured]
     for plan in plans:
         armature.data.bones[plan.bone].use_deform = False
         for name in plan.names:
             armature.data.bones[name].use_deform = True
         done.names[plan.bone] = plan.names
     for ob in meshes:
-        used = used_groups(ob, armature)
-        for name in names:
-            if name not in ob.vertex_groups:
-                continue
-            if name in used:
-                done.kept_groups.append((ob.name, name))
-            else:
-                ob.vertex_groups.remove(ob.vertex_groups[name])
+        kept = drop_groups(ob, armature, done.names)
+        done.kept_groups += [(ob.name, name) for name in kept]
         ob.data.update_tag()
     view_layer.update()
     depsgraph = bpy.context.evaluated_depsgraph_get()
-    for ob, points in zip(measured, before, strict=True):
-        after = evaluated_vertices(ob, depsgraph)
-        if len(points) == len(after) > 0:
-            done.difference[ob.name] = largest_share(points, after)
-    done.sheared = [n for plan in plans for n in plan.names if _shears(armature.pose.bones[n])]
-    done.meshes = [ob.name for ob in meshes]
-    return done
+    for ob, shape in zip(measured, shapes, strict=True):
+        new_shape = evaluated_vertices(ob, depsgraph)
+        if len(shape) == len(new_shape) > 0:
+            done.difference[ob.name] = largest_share(shape, new_shape)
 
 
 def _make_plans(armature, names, count, meshes):

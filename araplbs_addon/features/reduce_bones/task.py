@@ -24,14 +24,13 @@ from araplbs.skeleton.poses import Poses
 from bpy.types import Object, ViewLayer
 
 from ...blender.data.bones import bone_in, chosen_bones
-from ...blender.data.group_uses import used_groups
 from ...blender.data.object_targets import constraints_of, followed_bones
 from ...blender.poses.pose_sources import action_curves
 from ...blender.read.read_mesh import refuse_mesh
 from ...blender.read.targets import Targets
 from ...blender.write.all_or_nothing import all_or_nothing
 from ...blender.write.deform_flags import deform_off
-from ...blender.write.write_weights import write_weights
+from ...blender.write.write_weights import drop_groups, write_weights
 from ...task import Task
 from ..check.task import CheckTask
 
@@ -105,7 +104,7 @@ class ReduceBonesTask(Task):
                 armature.name, skeleton, self.done, written, uses, self.options
             )
             for ob in objects:
-                _drop_groups(ob, armature, names)
+                drop_groups(ob, armature, names)
         self.warnings += reduce_bones_warnings(report)
         return report
 
@@ -131,15 +130,6 @@ class BoneOrderTask(ReduceBonesTask):
     def apply(self) -> dict[str, Any]:
         armature, _objects = self.checked.find_objects()
         return {"armature": armature.name}
-
-
-def _drop_groups(ob: Object, armature: Object, names: list[str]) -> None:
-    """Removes the empty groups of removed bones, except those that are used elsewhere."""
-    used = used_groups(ob, armature)
-    for name in names:
-        group = ob.vertex_groups.get(name)
-        if group and name not in used:
-            ob.vertex_groups.remove(group)
 
 
 def bone_uses(armature: Object, names: list[str]) -> list[str]:
