@@ -33,6 +33,6 @@ class Placed:
 
 def entries(classes, place):
     """The classes with entries in this place, in their order."""
-    orders = [(dict(each.places).get(place), each) for each in classes if issubclass(each, Placed)]
-    found = [(order, each) for order, each in orders if order is not None]
-    return [each for _order, each in sorted(found, key=lambda pair: pair[0])]
+    orders = [(dict(kind.places).get(place), kind) for kind in classes if issubclass(kind, Placed)]
+    placed = [(order, kind) for order, kind in orders if order is not None]
+    return [kind for _order, kind in sorted(placed, key=lambda pair: pair[0])]

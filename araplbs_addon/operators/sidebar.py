@@ -125,9 +125,9 @@ def shortened(text, room, width=text_width):
         return text
     for left in range(len(text) - 1, 1, -1):
         end = left // 2
-        found = f"{text[: left - end]}{DOTS}{text[-end:]}"
-        if width(found) <= room:
-            return found
+        short_text = f"{text[: left - end]}{DOTS}{text[-end:]}"
+        if width(short_text) <= room:
+            return short_text
     return text[:1] + DOTS
 
 

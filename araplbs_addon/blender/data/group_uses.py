@@ -33,11 +33,11 @@ def _named_groups(item):
     """The vertex group names stored in the properties and settings of a modifier or particle
     system."""
     names = set()
-    for each in item.bl_rna.properties:
-        name = each.identifier
-        if each.type == "STRING" and "vertex_group" in name:
+    for prop in item.bl_rna.properties:
+        name = prop.identifier
+        if prop.type == "STRING" and "vertex_group" in name:
             names.add(getattr(item, name))
-        elif each.type == "POINTER" and name != "rna_type":
+        elif prop.type == "POINTER" and name != "rna_type":
             part = getattr(item, name)
             if part is not None and not isinstance(part, bpy.types.ID):
                 names.update(_named_groups(part))

@@ -23,45 +23,45 @@ def unknown_constraints(armature):
 
 def constraint_targets(constraint):
     """The targets of a constraint as [(object, name of its bone)]."""
-    found = []
+    targets = []
     if constraint.type == "ARMATURE":
-        found = [(each.target, each.subtarget) for each in constraint.targets]
+        targets = [(part.target, part.subtarget) for part in constraint.targets]
     elif hasattr(constraint, "target"):
-        found = [(constraint.target, getattr(constraint, "subtarget", ""))]
+        targets = [(constraint.target, getattr(constraint, "subtarget", ""))]
     if getattr(constraint, "pole_target", None):
-        found.append((constraint.pole_target, constraint.pole_subtarget))
-    return [(target, name) for target, name in found if target]
+        targets.append((constraint.pole_target, constraint.pole_subtarget))
+    return [(target, name) for target, name in targets if target]
 
 
 def followed_bones(constraint, armature):
     """Names of the bones of an armature that a constraint follows, without pole targets."""
     owners = getattr(constraint, "targets", None) or [constraint]
-    found = {
-        getattr(each, "subtarget", "")
-        for each in owners
-        if getattr(each, "target", None) == armature
+    bones = {
+        getattr(owner, "subtarget", "")
+        for owner in owners
+        if getattr(owner, "target", None) == armature
     }
-    return found - {""}
+    return bones - {""}
 
 
 def object_targets(ob):
     """The objects that another object depends on through its parent, constraints, hooks and other
     modifiers, as [(object, name of its bone or "")]."""
-    found = []
+    targets = []
     if ob.parent:
-        found.append((ob.parent, ob.parent_bone if ob.parent_type == "BONE" else ""))
+        targets.append((ob.parent, ob.parent_bone if ob.parent_type == "BONE" else ""))
     for constraint in constraints_of(ob):
-        found += constraint_targets(constraint)
+        targets += constraint_targets(constraint)
     for modifier in ob.modifiers:
         if getattr(modifier, "object", None):
-            found.append((modifier.object, getattr(modifier, "subtarget", "")))
-    return found
+            targets.append((modifier.object, getattr(modifier, "subtarget", "")))
+    return targets
 
 
 def constraint_objects(armature):
     """The other objects that an armature's bone constraints target."""
-    found = []
+    objects = []
     for posed in armature.pose.bones:
         for constraint in constraints_of(posed):
-            found += [target for target, _name in constraint_targets(constraint)]
-    return [ob for ob in dict.fromkeys(found) if ob != armature]
+            objects += [target for target, _name in constraint_targets(constraint)]
+    return [ob for ob in dict.fromkeys(objects) if ob != armature]

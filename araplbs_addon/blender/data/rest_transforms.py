@@ -31,82 +31,82 @@ def world_matrices(objects, view_layer, armatures=()):
 
 def moved_by(*objects):
     """The armatures whose poses may move these objects, in the order in which they are found."""
-    found, seen = [], set()
+    armatures, seen = [], set()
     for ob in objects:
-        _follow(ob, found, seen)
-    return found
+        _follow(ob, armatures, seen)
+    return armatures
 
 
 def follows(constraint):
     """The armatures whose poses may move the owner of this constraint."""
-    found = []
-    _follow_constraint(constraint, found, set())
-    return found
+    armatures = []
+    _follow_constraint(constraint, armatures, set())
+    return armatures
 
 
 def deforming_armatures(ob):
     """The armatures that deform an object, through modifiers or as the older kind of parent."""
-    found = [m.object for m in ob.modifiers if m.type == "ARMATURE" and m.object]
+    armatures = [m.object for m in ob.modifiers if m.type == "ARMATURE" and m.object]
     if ob.parent and ob.parent.type == "ARMATURE" and ob.parent_type == "ARMATURE":
-        found.append(ob.parent)
-    return found
+        armatures.append(ob.parent)
+    return armatures
 
 
-def _follow(ob, found, seen):
+def _follow(ob, armatures, seen):
     if ob in seen:
         return
     seen.add(ob)
     if ob.parent:
         if ob.parent_type == "BONE":
-            _add(found, ob.parent)
+            _add(armatures, ob.parent)
         elif ob.parent_type in ("VERTEX", "VERTEX_3"):
-            _add(found, *deforming_armatures(ob.parent))
-        _follow(ob.parent, found, seen)
+            _add(armatures, *deforming_armatures(ob.parent))
+        _follow(ob.parent, armatures, seen)
     for constraint in constraints_of(ob):
         if not constraint.mute:
-            _follow_constraint(constraint, found, seen)
+            _follow_constraint(constraint, armatures, seen)
     for curve in ob.animation_data.drivers if ob.animation_data else ():
         if curve.mute or not curve.data_path.startswith(PLACE):
             continue
         for variable in curve.driver.variables:
             for target in variable.targets:
                 if isinstance(target.id, bpy.types.Object):
-                    _add(found, target.id)
-                    _follow(target.id, found, seen)
+                    _add(armatures, target.id)
+                    _follow(target.id, armatures, seen)
 
 
-def _follow_constraint(constraint, found, seen):
+def _follow_constraint(constraint, armatures, seen):
     several = getattr(constraint, "targets", None)
     for owner in [constraint] if several is None else several:
         for target in (getattr(owner, "target", None), getattr(owner, "pole_target", None)):
             if not target:
                 continue
             if getattr(owner, "subtarget", ""):
-                _add(found, target)
+                _add(armatures, target)
             if target.type == "MESH":  # a group of its vertices, or its surface
-                _add(found, *deforming_armatures(target))
-            _follow(target, found, seen)
+                _add(armatures, *deforming_armatures(target))
+            _follow(target, armatures, seen)
 
 
-def _add(found, *objects):
-    found += [ob for ob in objects if ob.type == "ARMATURE" and ob not in found]
+def _add(armatures, *objects):
+    armatures += [ob for ob in objects if ob.type == "ARMATURE" and ob not in armatures]
 
 
 @contextmanager
 def _at_rest(armatures):
     """Puts all these armatures in Rest Position and restores them afterwards."""
-    before = {}
+    positions = {}
     try:
         for armature in armatures:
             data = armature.data
             if data.pose_position != "REST":
-                before.setdefault(data, data.pose_position)
+                positions.setdefault(data, data.pose_position)
                 data.pose_position = "REST"
                 if data.pose_position != "REST":
                     raise Refused(f"'{armature.name}' cannot be put into Rest Position")
         yield
     finally:
-        for data, position in before.items():
+        for data, position in positions.items():
             data.pose_position = position
 
 
@@ -127,8 +127,8 @@ def _stage():
         layer = scene.view_layers[0]
         layer.update()
         graph = layer.depsgraph
-        places = [child.evaluated_get(graph).matrix_world for child in children]
-        return [np.array(place, dtype=np.float64) for place in places]
+        matrices = [child.evaluated_get(graph).matrix_world for child in children]
+        return [np.array(matrix, dtype=np.float64) for matrix in matrices]
 
     try:
         yield evaluate

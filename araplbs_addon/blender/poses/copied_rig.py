@@ -79,9 +79,9 @@ def _hanging(armature):
     for ob, above in targets.items():
         for target in above:
             users[target].append(ob)
-    found, work = {armature}, [armature]
+    attached, work = {armature}, [armature]
     while work:
-        new = [ob for ob in users[work.pop()] if ob not in found]
-        found.update(new)
+        new = [ob for ob in users[work.pop()] if ob not in attached]
+        attached.update(new)
         work += new
-    return [ob for ob in targets if ob in found and ob != armature]
+    return [ob for ob in targets if ob in attached and ob != armature]

@@ -50,14 +50,14 @@ def replaceable(armature, new):
     one."""
     of_armature = [a for a in bpy.data.actions if a != new and is_motion_of(a, armature)]
     alone = sum(ob.araplbs_motion_mark == armature.araplbs_motion_mark for ob in bpy.data.objects)
-    found = []
+    actions = []
     for action in of_armature:
         users = bpy.data.user_map(subset={action})[action]
         if users - {armature} or not (users or alone == 1):
             continue
         if not (action.library or action.asset_data) and _is_as_made(action, armature, new):
-            found.append(action)
-    return found
+            actions.append(action)
+    return actions
 
 
 def _is_as_made(action, armature, new):

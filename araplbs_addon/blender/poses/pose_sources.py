@@ -46,27 +46,27 @@ def clips(armature, actions=None):
     """Yields (action, slot) for all actions that move bones of this armature. actions: the actions
     to search, by default all in the file."""
     paths = tuple(bone_path(bone.name) for bone in armature.data.bones)
-    found = []
+    pairs = []
     for action in bpy.data.actions if actions is None else actions:
         slots = []
         for slot, curve in action_curves(action):
             of_object = slot is None or slot.target_id_type in ("OBJECT", "UNSPECIFIED")
             if of_object and slot not in slots and curve.data_path.startswith(paths):
                 slots.append(slot)
-        found += [(action, slot) for slot in slots]
-    return found
+        pairs += [(action, slot) for slot in slots]
+    return pairs
 
 
 def pose_assets(armature):
     """Yields (action, slot, frame) for the actions that are assets and have keys in only one
     frame."""
-    found = []
+    assets = []
     for action, slot in clips(armature, [a for a in bpy.data.actions if a.asset_data]):
         ranges = [curve.range() for own, curve in action_curves(action) if own == slot]
         first, last = min(r[0] for r in ranges), max(r[1] for r in ranges)
         if first == last:
-            found.append((action, slot, first))
-    return found
+            assets.append((action, slot, first))
+    return assets
 
 
 def marked_frames(armature, scene):

@@ -74,26 +74,26 @@ def poses_of_actions(armature, skeleton, view_layer):
 def frames_of_actions(armature, most):
     """Returns [(action, slot, frames)] for every action that moves the armature's bones, with at
     most `most` frames in total."""
-    found = clips(armature)
-    if not found:
+    actions = clips(armature)
+    if not actions:
         raise Refused(f"No action in this file moves bones of '{armature.name}'")
-    counts = shared_out(most, [action.frame_range for action, _slot in found])
+    counts = shared_out(most, [action.frame_range for action, _slot in actions])
     return [
         (action, slot, frames_in(action.frame_range, count))
-        for (action, slot), count in zip(found, counts, strict=True)
+        for (action, slot), count in zip(actions, counts, strict=True)
         if count
     ]
 
 
 def _assets(armature, most):
     """The poses stored in pose assets."""
-    found = pose_assets(armature)
-    if not found:
+    assets = pose_assets(armature)
+    if not assets:
         raise Refused(
             f"No pose asset in this file moves bones of '{armature.name}' (assets in other files "
             "must be appended or linked first)"
         )
-    return [(action, slot, [frame]) for action, slot, frame in some_of(found, most)]
+    return [(action, slot, [frame]) for action, slot, frame in some_of(assets, most)]
 
 
 def _played_range(armature):

@@ -20,7 +20,7 @@ def blender_weights_in_steps(armature, meshes, skeleton, kind):
     kind: a key of KINDS. Raises Refused if the operator fails for all meshes. The function is a
     generator with one step per mesh. Blender does not respond during a step, because the operator
     cannot be stopped."""
-    found, reasons, seconds = [], [], 0.0
+    weights, reasons, seconds = [], [], 0.0
     for mesh in meshes:
         with _copies(armature, mesh, skeleton) as (scene, rig, copy):
             context = {
@@ -39,11 +39,11 @@ def blender_weights_in_steps(armature, meshes, skeleton, kind):
                 if not copy.vertex_groups:
                     reasons.append(words_of(error))
             seconds += time.perf_counter() - start
-            found.append(present_weights(copy, skeleton))
+            weights.append(present_weights(copy, skeleton))
         yield
-    if len(reasons) == len(found):
+    if len(reasons) == len(weights):
         raise Refused(reasons[0])
-    return found, seconds
+    return weights, seconds
 
 
 @contextmanager

@@ -36,7 +36,7 @@ class RigPlan(ControlPlan):
         }
         super().__init__(skeleton, relations, options, facts)
 
-    def frames(self, copy, which):
+    def frames(self, copy, numbers):
         """The Frames of these poses for a copy of the armature object at rest; None if an action
         cannot animate all switches."""
         switches = [(switch.owner, switch.name) for switch, _bit in self.switches]
@@ -45,7 +45,7 @@ class RigPlan(ControlPlan):
         names, kinds = self.skeleton.names, self.skeleton.kinds
         bones = {names[b]: kinds[b] == BENDY for b in self.bases}
         frames = Frames(copy, bones, switches)
-        for k in which:
+        for k in numbers:
             self.pose(copy, k)
             frames.add(k, bones)
         return frames
@@ -67,14 +67,14 @@ class RigPlan(ControlPlan):
 
 
 def _bent_by(bones, names):
-    place = {name: i for i, name in enumerate(names)}
-    found = [set() for _ in names]
+    index = {name: i for i, name in enumerate(names)}
+    handles_of = [set() for _ in names]
     for b, bone in enumerate(bones):
         if bone.bbone_segments > 1:
             handles = [bone.bbone_custom_handle_start, bone.bbone_custom_handle_end]
             handles += [child for child in bone.children if child.use_connect]
-            found[b] = {place[handle.name] for handle in handles if handle}
-    return found
+            handles_of[b] = {index[handle.name] for handle in handles if handle}
+    return handles_of
 
 
 def _can_move(posed):

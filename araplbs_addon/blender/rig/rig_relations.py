@@ -95,13 +95,13 @@ class _Reader:
 
     def _read_sources(self, curve):
         """Bones that a driver reads."""
-        found = set()
+        sources = set()
         for variable in curve.driver.variables:
             for target in variable.targets:
                 if target.id in (self.armature, self.armature.data):
                     name = bone_in(target.data_path) or target.bone_target
-                    found.add(self.place.get(name, -1))
-        return found - {-1}
+                    sources.add(self.place.get(name, -1))
+        return sources - {-1}
 
     def _read_constraint(self, bone, posed, constraint):
         driven = {name for name, _curve in self.switched.get((bone, constraint.name), [])}
@@ -159,27 +159,27 @@ class _Reader:
         if ob in self.of_objects:
             return self.of_objects[ob]
         self.of_objects[ob] = set()  # ends cycles of objects
-        found = set()
+        bones = set()
         for target, name in object_targets(ob):
             if target == self.armature:
-                found |= {self.place[name]} if name in self.place else set(self.place.values())
+                bones |= {self.place[name]} if name in self.place else set(self.place.values())
             elif target != ob:
-                found |= self._bones_of(target)
-        self.of_objects[ob] = found
-        return found
+                bones |= self._bones_of(target)
+        self.of_objects[ob] = bones
+        return bones
 
     def _find_switches(self):
         """Finds the properties that drive the influence of IK constraints, or the influence of
         constraints on bones that follow an IK chain."""
-        after = set()
+        following = set()
         for chain in self.relations.chains:
-            after |= self.relations.reached(chain.bones[-1])
-            after.update(chain.bones)
+            following |= self.relations.reached(chain.bones[-1])
+            following.update(chain.bones)
         seen = set()
         for (bone, name), curves in self.switched.items():
             posed = self.armature.pose.bones[self.armature.data.bones[bone].name]
             constraint = posed.constraints.get(name)
-            if constraint is None or bone not in after or constraint.type.startswith("LIMIT"):
+            if constraint is None or bone not in following or constraint.type.startswith("LIMIT"):
                 continue
             for what, curve in curves:
                 if what == "influence":
@@ -226,11 +226,11 @@ def _is_switch(armature, path, name):
 
 def drivers(armature):
     """F-curves of all drivers of an armature object and its data."""
-    found = []
+    curves = []
     for data in (armature, armature.data):
         if data.animation_data:
-            found += data.animation_data.drivers
-    return found
+            curves += data.animation_data.drivers
+    return curves
 
 
 def is_rotation(path):
@@ -243,15 +243,15 @@ def read_turners(armature):
     factor, NaN if unknown}} by index. A factor is relative to the twist of the source, and added to
     the bone's own."""
     place = {bone.name: index for index, bone in enumerate(armature.data.bones)}
-    found = {}
+    turners = {}
     for posed in armature.pose.bones:
         for constraint in constraints_of(posed):
             source = place.get(getattr(constraint, "subtarget", ""), -1)
-            own = getattr(constraint, "target", None) == armature and source >= 0
-            if own and not constraint.mute and constraint.influence > 0:
+            follows_rig = getattr(constraint, "target", None) == armature and source >= 0
+            if follows_rig and not constraint.mute and constraint.influence > 0:
                 factor = _factor(constraint)
                 if factor is not None:
-                    found.setdefault(place[posed.name], {})[source] = factor
+                    turners.setdefault(place[posed.name], {})[source] = factor
     for curve in drivers(armature):
         bone = place.get(bone_in(curve.data_path), -1)
         if bone < 0 or not is_rotation(curve.data_path):
@@ -259,8 +259,8 @@ def read_turners(armature):
         for variable in curve.driver.variables:
             for target in variable.targets:
                 if target.id == armature and target.bone_target in place:
-                    found.setdefault(bone, {})[place[target.bone_target]] = math.nan
-    return found
+                    turners.setdefault(bone, {})[place[target.bone_target]] = math.nan
+    return turners
 
 
 def _factor(constraint):

@@ -53,8 +53,8 @@ class GiveBackTask(CheckTask):
         outcome, self._sets = self._outcome, []
         shows_after = outcome.shown() == AFTER
         slots = {
-            which: {slot.object().session_uid: slot for slot in outcome.slots[which]}
-            for which in (BEFORE, AFTER)
+            set_name: {slot.object().session_uid: slot for slot in outcome.slots[set_name]}
+            for set_name in (BEFORE, AFTER)
         }
         armature, skeleton = targets.armature, self.problem.skeleton
         self._actions = poses_of_actions(armature, skeleton, view_layer)

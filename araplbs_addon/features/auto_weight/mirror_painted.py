@@ -84,8 +84,8 @@ def _parts(context):
     targets = find_posing(context)
     skeleton = read_armature(targets.armature, False)
     opposite = [opposite_bone(targets.armature, name) for name in skeleton.names]
-    places = {name: b for b, name in enumerate(skeleton.names)}
-    opposite = np.array([places.get(name, b) for b, name in enumerate(opposite)])
+    index = {name: b for b, name in enumerate(skeleton.names)}
+    opposite = np.array([index.get(name, b) for b, name in enumerate(opposite)])
     outcome = outcome_at_hand(context)
     known = {}
     if outcome:
@@ -95,8 +95,8 @@ def _parts(context):
     for ob in targets.meshes:
         refuse_mesh(ob)
         slot = known.get(ob.session_uid)
-        before = slot.rows(skeleton) if slot else None
-        parts.append(_Part(ob, skeleton, opposite, before, targets.painting))
+        earlier = slot.rows(skeleton) if slot else None
+        parts.append(_Part(ob, skeleton, opposite, earlier, targets.painting))
     return parts
 
 
@@ -117,18 +117,18 @@ class _Part:
             if (self._sources | self.unclear).any():
                 break
 
-    def _pairs(self, before):
+    def _pairs(self, earlier):
         """The image of each vertex that may have been painted, and of its image, (n,)."""
-        few = np.arange(self._rows.count)
-        if before is not None:
-            few = np.flatnonzero(distances(self._rows, before) > SAME)
+        vertices = np.arange(self._rows.count)
+        if earlier is not None:
+            vertices = np.flatnonzero(distances(self._rows, earlier) > SAME)
         images = np.full(self._rows.count, -1)
-        pairs = images_of(self._points, few)
-        one, other = few[pairs[:, 0]], pairs[:, 1]
-        _each, first = np.unique(other, return_index=True)
-        one, other = one[first], other[first]
-        one, other = one[one != other], other[one != other]
-        images[one], images[other] = other, one
+        pairs = images_of(self._points, vertices)
+        sources, targets = vertices[pairs[:, 0]], pairs[:, 1]
+        _targets, first = np.unique(targets, return_index=True)
+        sources, targets = sources[first], targets[first]
+        sources, targets = sources[sources != targets], targets[sources != targets]
+        images[sources], images[targets] = targets, sources
         return images
 
     def choose(self, side):

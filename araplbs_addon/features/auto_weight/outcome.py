@@ -77,15 +77,15 @@ class Outcome:
     def shown(self):
         """The set that the meshes display; None if the meshes or bones have changed since this
         outcome."""
-        marks = {each.get().data.araplbs.weighting for each in self.objects}
-        token, _colon, which = marks.pop().partition(":")
+        marks = {reference.get().data.araplbs.weighting for reference in self.objects}
+        token, _colon, set_name = marks.pop().partition(":")
         if token != self.token or marks or self.state_now() != self.state:
             return None
-        return which
+        return set_name
 
     def state_now(self):
         """A value that changes with the bones, and with the shapes of the meshes."""
-        shapes = (_shape_digest(each.get()) for each in self.objects)
+        shapes = (_shape_digest(reference.get()) for reference in self.objects)
         return rest_digest(self.armature.get()), *shapes
 
     def stretches_more(self, where="stretch"):
@@ -105,21 +105,21 @@ class Outcome:
         """The transforms of the bones in the poses in which the findings were found, or None."""
         return None if self.judged is None else self.judged.transforms
 
-    def renewed(self, which, findings, measures):
+    def renewed(self, set_name, findings, measures):
         """Stores and returns the Outcome after a repair of a set of weights that the meshes
         display. This Outcome stays, for undo. findings, measures: those with the repaired weights,
         see features/repair/repair.py."""
-        slots = self.slots | {which: [WeightSlot(each.get()) for each in self.objects]}
+        slots = self.slots | {set_name: [WeightSlot(reference.get()) for reference in self.objects]}
         new = replace(self, slots=slots, facts=dict(self.facts), token=f"{self.token}r")
         new.seen = new.icons = new.counting = None
         measures = measures | {"problems": visible(findings)}
-        if which == AFTER:
+        if set_name == AFTER:
             new.findings = findings
-        for key in measures.keys() & self.facts.keys() if which != ORIGINAL else ():
+        for key in measures.keys() & self.facts.keys() if set_name != ORIGINAL else ():
             before, after = self.facts[key]
             now = measures[key]
-            new.facts[key] = (before, now) if which == AFTER else (now, after)
-        new.mark(which)
+            new.facts[key] = (before, now) if set_name == AFTER else (now, after)
+        new.mark(set_name)
         _outcomes.append(new)
         del _outcomes[:-MOST]
         return new
@@ -129,7 +129,7 @@ class Outcome:
         that have their skin back."""
         self.slots[AFTER], self.facts = slots, facts
         self.findings, self.judged = findings, poses
-        self.notes = [each for each in self.notes if not each.bones or set(each.bones) - set(given)]
+        self.notes = [note for note in self.notes if not note.bones or set(note.bones) - set(given)]
         self.token, self.icons = f"{self.token}b", None
         self.mark(AFTER)
 
@@ -142,32 +142,33 @@ class Outcome:
 
     def choice(self, entry):
         """The Choice of an entry of `parts`. None if its object was renamed."""
-        for each in self.objects:
-            ob = each.get()
+        for reference in self.objects:
+            ob = reference.get()
             if ob.name_full == entry["object"]:
                 part = PartOfMesh(ob, entry["vertex"])
                 return Choice(part, entry["bone"], entry["others"], entry["chosen"])
         return None
 
-    def mark(self, which):
-        self.mark_set(which)
-        for each in self.objects:
-            mark_ours(each.get(), which == AFTER or (which == BEFORE and self.replaced_ours))
+    def mark(self, set_name):
+        self.mark_set(set_name)
+        ours = set_name == AFTER or (set_name == BEFORE and self.replaced_ours)
+        for reference in self.objects:
+            mark_ours(reference.get(), ours)
 
-    def mark_set(self, which):
-        for each in self.objects:
-            each.get().data.araplbs.weighting = f"{self.token}:{which}"
+    def mark_set(self, set_name):
+        for reference in self.objects:
+            reference.get().data.araplbs.weighting = f"{self.token}:{set_name}"
 
-    def show(self, which):
+    def show(self, set_name):
         """Writes these weights to the meshes. The weights on the meshes are first stored in the
         slots of their set, so painting on them is not lost."""
-        now = self.shown()
-        if now == which:
+        shown = self.shown()
+        if shown == set_name:
             return
-        self.slots[now] = [slot.again() for slot in self.slots[now]]
-        for slot in self.slots[which]:
+        self.slots[shown] = [slot.again() for slot in self.slots[shown]]
+        for slot in self.slots[set_name]:
             slot.put()
-        self.mark(which)
+        self.mark(set_name)
 
 
 _outcomes: list[Outcome] = []  # latest last
@@ -268,9 +269,9 @@ def outcome_at_hand(context):
         uids = {ob.session_uid for ob in context.selected_objects}
     selected = {ob.session_uid for ob in context.selected_objects}
     for outcome in reversed(_outcomes):
-        mine = {outcome.armature.uid, *(each.uid for each in outcome.objects)}
+        mine = {outcome.armature.uid, *(reference.uid for reference in outcome.objects)}
         if selected & mine:
-            mine |= {each.uid for each in outcome.sources}
+            mine |= {reference.uid for reference in outcome.sources}
         try:
             if uids & mine and outcome.shown():
                 return outcome
@@ -347,18 +348,18 @@ def _before_save(*_arguments):
     _shown_before_saving.clear()
     for outcome in _outcomes:
         with suppress(Refused, ReferenceError):
-            which = outcome.shown()
-            if which not in (AFTER, None):
+            set_name = outcome.shown()
+            if set_name not in (AFTER, None):
                 outcome.show(AFTER)
-                _shown_before_saving.append((outcome, which))
+                _shown_before_saving.append((outcome, set_name))
 
 
 def _after_save(*_arguments):
     """Restores the displayed weights, whether or not the file was saved."""
     while _shown_before_saving:
-        outcome, which = _shown_before_saving.pop()
+        outcome, set_name = _shown_before_saving.pop()
         with suppress(Refused, ReferenceError):
-            outcome.show(which)
+            outcome.show(set_name)
 
 
 HANDLERS = (

@@ -48,9 +48,9 @@ def preset_files():
     """Returns {name: file}: the add-on's presets in their order, then the user's presets."""
     folders = bpy.utils.preset_paths(SUBDIR)
     files = {_name(file): file for folder in folders for file in Path(folder).glob("*.py")}
-    own = len(ORDER)
-    place = {name: at for at, name in enumerate(ORDER)}
-    return dict(sorted(files.items(), key=lambda each: (place.get(each[0], own), each[0])))
+    count = len(ORDER)
+    order = {name: at for at, name in enumerate(ORDER)}
+    return dict(sorted(files.items(), key=lambda entry: (order.get(entry[0], count), entry[0])))
 
 
 def _name(file):
@@ -162,15 +162,15 @@ def set_all(settings, values):
     """Sets all options in the values, or none of them. Returns the name of an option that cannot be
     set, or None."""
     names = [name for name in option_names() if name in values]
-    before = {name: getattr(settings, name) for name in names if settings.is_property_set(name)}
+    old_values = {name: getattr(settings, name) for name in names if settings.is_property_set(name)}
     for name in names:
         try:
             setattr(settings, name, values[name])
         except (TypeError, ValueError, OverflowError):
-            for each in names:
-                settings.property_unset(each)
-            for each, value in before.items():
-                setattr(settings, each, value)
+            for option in names:
+                settings.property_unset(option)
+            for option, value in old_values.items():
+                setattr(settings, option, value)
             return name
     return None
 

@@ -181,13 +181,13 @@ def show_selected(context, objects):
 
 def vertices_of(ob, places):
     """The vertices of the loose parts that contain these vertices; None: all vertices."""
-    own = [vertex for name, vertex in places if name == ob.name_full]
-    if None in own:
+    parts = [vertex for name, vertex in places if name == ob.name_full]
+    if None in parts:
         return np.arange(len(ob.data.vertices))
-    if not own:
+    if not parts:
         return np.zeros(0, int)
     label = loose_parts(read_topology(ob))
-    return np.flatnonzero(np.isin(label, label[own]))
+    return np.flatnonzero(np.isin(label, label[parts]))
 
 
 def vertices_above(ob, most, bones):

@@ -45,8 +45,8 @@ def left_out_modifiers(ob):
 def other_objects(ob, armature):
     """Names of the objects to which deforming modifiers refer but which random poses do not
     move."""
-    found = {other for m in deforming_modifiers(ob) for _name, other in _pointers(m)}
-    return sorted(other.name for other in found - {ob, armature})
+    objects = {other for m in deforming_modifiers(ob) for _name, other in _pointers(m)}
+    return sorted(other.name for other in objects - {ob, armature})
 
 
 def _pointers(modifier):

@@ -86,23 +86,23 @@ class CopyTask(Task):
         self.reading = Reading(Reference.to(source), given, rows, receivers)
 
     def _bones(
-        self, skeleton: Skeleton, armature: Object, there: Skeleton
+        self, skeleton: Skeleton, armature: Object, receiving: Skeleton
     ) -> tuple[Integers, list[str]]:
-        places = {name: b for b, name in enumerate(there.names) if there.deform[b]}
+        index = {name: b for b, name in enumerate(receiving.names) if receiving.deform[b]}
         wanted = list(skeleton.names)
         if self.options.side == "MIRROR":
             wanted = [opposite_bone(armature, name) for name in wanted]
-        return np.array([places.get(name, -1) for name in wanted]), wanted
+        return np.array([index.get(name, -1) for name in wanted]), wanted
 
     def solve(self, progress: Listener | None = None) -> None:
         read, progress, self.done = self.reading, Progress.of(progress), []
-        most = int(np.diff(read.rows.start).max(initial=0))
-        for k, each in enumerate(read.receivers):
+        max_influences = int(np.diff(read.rows.start).max(initial=0))
+        for k, receiver in enumerate(read.receivers):
             progress.check("matches", k / len(read.receivers))
-            copied = copy_weights(read.given, read.rows, each.given, self.options, self.threads)
-            copied = Copied(copied.rows.cut_down(most), copied.by_index, copied.off)
-            count = len(each.skeleton.names)
-            rows = for_bones(copied.rows, each.to, count, each.missing, each.given.name)
+            copied = copy_weights(read.given, read.rows, receiver.given, self.options, self.threads)
+            copied = Copied(copied.rows.cut_down(max_influences), copied.by_index, copied.off)
+            count = len(receiver.skeleton.names)
+            rows = for_bones(copied.rows, receiver.to, count, receiver.missing, receiver.given.name)
             self.done.append((copied, rows))
 
     def apply(self) -> dict[str, Any]:
@@ -127,23 +127,21 @@ class CopyTask(Task):
         }
 
     def _write(
-        self, ob: Object, each: Receiver, done: tuple[Copied, SparseWeights]
+        self, ob: Object, receiver: Receiver, done: tuple[Copied, SparseWeights]
     ) -> dict[str, Any]:
         """Writes the mirrored or copied counterparts of the source's groups, including empty
         groups."""
         copied, rows = done
-        skeleton = each.skeleton
+        skeleton = receiver.skeleton
         source = self.reading.source.get()
-        had = {group.name for group in source.vertex_groups}
-        source_names = [bone.name for bone in armature_of(source).data.bones]
+        source_groups = {group.name for group in source.vertex_groups}
+        bones = zip(armature_of(source).data.bones, receiver.to, strict=True)
         with_group = np.zeros(len(skeleton.names), bool)
-        with_group[
-            [to for name, to in zip(source_names, each.to, strict=True) if name in had and to >= 0]
-        ] = True
+        with_group[[to for bone, to in bones if bone.name in source_groups and to >= 0]] = True
         with_group[rows.bones] = True
         every = np.ones(rows.count, bool)
         wrote = write_weights(ob, rows, skeleton.names, with_group, skeleton.deform, every)
-        bound = bind(ob, each.subjects.armature.get())
+        bound = bind(ob, receiver.subjects.armature.get())
         return {
             "name": ob.name,
             "vertices": rows.count,

@@ -83,19 +83,19 @@ def draw(context):
     """Draws the list in pixels of the region."""
     if context.mode != "PAINT_WEIGHT" or not context.window_manager.araplbs_hover or not under:
         return
-    found, ob = under[0], context.active_object
-    if found.object != ob.name or found.region != context.region.as_pointer():
+    vertex, ob = under[0], context.active_object
+    if vertex.object != ob.name or vertex.region != context.region.as_pointer():
         return
-    lines = share_lines(found.shares)
+    lines = share_lines(vertex.shares)
     if lines:
-        _draw_lines(context, found.at, lines, _colors(ob, found))
+        _draw_lines(context, vertex.at, lines, _colors(ob, vertex))
 
 
-def _colors(ob, found):
+def _colors(ob, vertex):
     armature = armature_of(ob)
     names = [bone.name for bone in armature.data.bones] if armature else []
     colors = palette(len(names))
-    return {n: (*colors[names.index(n)], 1.0) for n, _share in found.shares if n in names}
+    return {n: (*colors[names.index(n)], 1.0) for n, _share in vertex.shares if n in names}
 
 
 def _draw_lines(context, at, lines, colors):

@@ -94,7 +94,7 @@ def effects(armature, meshes, before, after, moved):
     resized = {name for name, r in zip(before.names, resized & moved, strict=True) if r}
     moved = {name for name, moves in zip(before.names, moved, strict=True) if moves}
     bones = armature.pose.bones
-    found = {
+    names_of = {
         "users": [ob.name for ob in _users(armature)],
         "meshes": [ob.name for ob in _deformed_by(armature) if ob not in meshes],
         "children": [
@@ -115,7 +115,7 @@ def effects(armature, meshes, before, after, moved):
     }
     lines = []
     for effect, sentences in SENTENCES.items():
-        names = list(dict.fromkeys(found[effect]))
+        names = list(dict.fromkeys(names_of[effect]))
         if names:
             text = sentences[len(names) > 1]
             lines.append(text.format(n=len(names), names=names_in_line(names)))
@@ -159,10 +159,10 @@ def _actions(moved):
 
 def _constraints(armature, moved, resized):
     """The bones whose constraints were set for the old positions, by type of constraint."""
-    found = {"STRETCH_TO": [], "IK": [], "SPLINE_IK": [], "CHILD_OF": [], "ARMATURE": []}
+    bones_of = {"STRETCH_TO": [], "IK": [], "SPLINE_IK": [], "CHILD_OF": [], "ARMATURE": []}
     for bone in armature.pose.bones:
         for constraint in constraints_of(bone):
-            if constraint.type not in found:
+            if constraint.type not in bones_of:
                 continue
             concerned = {bone.name, *followed_bones(constraint, armature)}
             if constraint.type in {"IK", "SPLINE_IK"}:
@@ -172,35 +172,35 @@ def _constraints(armature, moved, resized):
             if constraint.type == "STRETCH_TO":
                 concerned &= resized
             if concerned & moved:
-                found[constraint.type].append(bone.name)
+                bones_of[constraint.type].append(bone.name)
     for kind, other in LIKE.items():
-        found[other] += found.pop(kind)
-    return found
+        bones_of[other] += bones_of.pop(kind)
+    return bones_of
 
 
 def _followers(armature, moved):
     """Other objects that follow moved bones through constraints."""
-    found = []
+    names = []
     for ob in bpy.data.objects:
         owners = [constraints_of(ob)]
         if ob.pose and ob != armature:
             owners += [constraints_of(bone) for bone in ob.pose.bones]
         every = [constraint for constraints in owners for constraint in constraints]
         if any(followed_bones(constraint, armature) & moved for constraint in every):
-            found.append(ob.name)
-    return found
+            names.append(ob.name)
+    return names
 
 
 def _drivers(armature, moved):
-    found = []
+    lines = []
     for kind in ("objects", "armatures", "shape_keys", "meshes", "materials"):
         for owner in getattr(bpy.data, kind):
             data = owner.animation_data
             for curve in data.drivers if data else ():
                 for variable in curve.driver.variables:
                     if any(_reads(target, armature, moved) for target in variable.targets):
-                        found.append(f"{owner.name}: {curve.data_path}")
-    return found
+                        lines.append(f"{owner.name}: {curve.data_path}")
+    return lines
 
 
 def _reads(target, armature, moved):

@@ -145,20 +145,20 @@ class _Maker(ABC):
 
     def read(self, copy, bones, switches=False):
         """Returns {(bone, property): values} for the bones of a copy and for the switches."""
-        found = {}
+        values_of = {}
         for b in bones:
             name = self.skeleton.names[b]
             posed = copy.pose.bones[name]
             for each in channels(posed, self.skeleton.kinds[b] == BENDY):
                 value = getattr(posed, each)
-                found[name, each] = (value,) if isinstance(value, float) else tuple(value)
+                values_of[name, each] = (value,) if isinstance(value, float) else tuple(value)
                 if (name, each) not in self.neutral:
-                    self.neutral[name, each] = neutral_of(each, len(found[name, each]))
+                    self.neutral[name, each] = neutral_of(each, len(values_of[name, each]))
         for each in self.relations.switches if switches else ():
             key = each.owner, f'["{each.name}"]'
-            found[key] = (float(owner_of(copy, each.owner)[each.name]),)
+            values_of[key] = (float(owner_of(copy, each.owner)[each.name]),)
             self.neutral.setdefault(key, (float(owner_of(self.armature, each.owner)[each.name]),))
-        return found
+        return values_of
 
     def _acts(self, up):
         body = find_body(*self.chains(), up)

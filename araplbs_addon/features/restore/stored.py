@@ -36,11 +36,11 @@ def kept_on(armature):
         raise Refused(
             f"'{armature.name}' is damaged: its kept weights are larger than {MOST} bytes"
         )
-    left, found = MOST, []
+    left, kept = MOST, []
     for item in items:
-        found += unpack(item.content, f"'{armature.name}'", left)
-        left = max(left - sum(each.bytes for each in found), 0)
-    return found
+        kept += unpack(item.content, f"'{armature.name}'", left)
+        left = max(left - sum(each.bytes for each in kept), 0)
+    return kept
 
 
 def refuse_linked(armature):
