@@ -21,6 +21,7 @@ import numpy as np
 import rig_response
 from creases import Creases
 from crossings import Crossings
+from layers import loose_parts
 from sides import Sides
 
 EVERY = 4
@@ -37,7 +38,7 @@ class BeyondStrain:
 
     @cached_property
     def parts(self):
-        return rig_response.loose_parts(self.of.vertices, self.of.triangles)
+        return loose_parts(self.of.vertices, self.of.triangles)
 
     @cached_property
     def contacts(self):

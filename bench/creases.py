@@ -1,7 +1,7 @@
 """Finds edges at which the posed surface folds more sharply than at rest."""
 
 import numpy as np
-from crossings import places
+from layers import places
 
 SHARP = np.radians(60)  # more than at rest, between the two faces: a crease
 

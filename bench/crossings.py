@@ -6,15 +6,9 @@ because the weights are not the cause. The cost is about one sort of the triangl
 and a test for each pair of overlapping boxes."""
 
 import numpy as np
+from layers import places
 
-SAME_PLACE = 1e-6  # of the size: corners that are nearer are one
 MOST_CELLS = 8  # to a triangle, of the cells in which pairs are looked for
-
-
-def places(points):
-    """(n,) a number for each vertex, equal for coincident vertices."""
-    cells = np.round(points / max(SAME_PLACE * np.ptp(points, axis=0).max(), 1e-300))
-    return np.unique(cells, axis=0, return_inverse=True)[1].ravel()
 
 
 def spans(counts):

@@ -53,22 +53,6 @@ takes as with the Armature modifier with Preserve Volume (`bench/nodes_in_blende
 NODES_OF = ("knight", "m2m_human", "mh_game", "mh_base")
 
 
-def arguments_of(arrays):
-    """The arguments of a Solver; control bones move no vertex, as in the add-on."""
-    arguments = {
-        "vertices": arrays["V"].astype(float),
-        "triangles": arrays["F"],
-        "edges": arrays.get("wire_edges"),
-        "bone_heads": arrays["bone_head"],
-        "bone_tails": arrays["bone_tail"],
-        "bone_parents": arrays["bone_parent"],
-        "bone_deform": arrays["bone_deform"],
-    }
-    control = araplbs.control_bones(**arguments)
-    arguments["bone_deform"] = arrays["bone_deform"].astype(bool) & (control == 0)
-    return {**arguments, "bone_roll_axes": arrays.get("bone_roll_axis")}
-
-
 def solved(arguments, **settings):
     """(solver, seconds)"""
     start = time.perf_counter()
@@ -100,7 +84,8 @@ def judge(yardstick, posed):
 
 def measure(name):
     arrays = rigged.model(name)
-    yardstick, arguments = Yardstick(arrays), arguments_of(arrays)
+    yardstick, arguments = Yardstick(arrays), rigged.without_control_bones(arrays)
+    arguments["bone_roll_axes"] = arrays.get("bone_roll_axis")
     bones = {k: v for k, v in arguments.items() if k.startswith("bone_")}
     more = {k: bones.pop(k) for k in ("bone_roll_axes", "bone_deform")}
     row = {"name": name, "vertices": len(yardstick.vertices), "poses": {}}

@@ -1,6 +1,5 @@
 """Measures clothes and other layers: the vertices that lie on another part of the mesh, and whether
-they end up below it in poses. This file uses plain NumPy and depends neither on an energy nor on
-araplbs.
+they end up below it in poses. This file depends neither on an energy nor on araplbs.
 
 A part consists of vertices connected by triangles, with corners at the same position counted as
 one. A vertex lies on another part if, at rest, it is within NEAR of that part, is on its outer side
@@ -14,33 +13,30 @@ other limbs that pass through do not count. A vertex that lies on the part at re
 if it is more than DEPTH behind the part. A vertex that lies under the part at rest has come through
 if it is as far in front of the part."""
 
+from itertools import pairwise
+
 import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
+from scipy.spatial import cKDTree
 
 NEAR, ON, DEPTH = 0.02, 1e-4, 1e-4  # shares of the diagonal
+SAME_PLACE = 1e-6  # of the size: corners that are nearer are one
 MANY = 2_000_000  # pairs of points and triangles looked at together
 
 
-def places_of(vertices, size):
-    """(n,) the first vertex at the position of each vertex."""
-    _, first, which = np.unique(
-        np.round(vertices / (1e-6 * size)).astype(np.int64),
-        axis=0, return_index=True, return_inverse=True,
-    )  # fmt: skip
-    return first[which.reshape(-1)]
+def places(points):
+    """(n,) a number for each vertex, equal for coincident vertices."""
+    cells = np.round(points / max(SAME_PLACE * np.ptp(points, axis=0).max(), 1e-300))
+    return np.unique(cells, axis=0, return_inverse=True)[1].ravel()
 
 
-def parts_of(triangles, places):
-    """(n,) the part of each vertex: the lowest vertex to which triangles connect it."""
-    part = places.copy()
-    corners = places[triangles]
-    while True:
-        low = part[corners].min(1)
-        before = part.copy()
-        for corner in corners.T:
-            np.minimum.at(part, corner, low)
-        part = part[part]
-        if (part == before).all():
-            return part[places]
+def loose_parts(points, triangles):
+    """(n,) the loose part of each vertex; coincident corners connect faces."""
+    place = places(points)
+    i, j = place[triangles[:, :2]].ravel(), place[triangles[:, 1:]].ravel()
+    graph = sp.csr_matrix((np.ones(len(i)), (i, j)), (place.max() + 1,) * 2)
+    return connected_components(graph, directed=False)[1][place]
 
 
 def vertex_normals(vertices, triangles, places):
@@ -85,36 +81,17 @@ def nearest_shares(p, a, b, c):
 def near_pairs(vertices, triangles, points, reach):
     """Yields (points, triangles) in batches: all pairs within reach, and some others, with all
     pairs of a point in one batch."""
-    low = vertices.min(0) - reach
     corners = vertices[triangles]
-    first = np.floor((corners.min(1) - reach - low) / reach).astype(np.int64)
-    last = np.floor((corners.max(1) + reach - low) / reach).astype(np.int64)
-    span = np.maximum(last.max(0), np.floor((points.max(0) - low) / reach).astype(np.int64)) + 2
-    first = np.maximum(first, 0)
-    extent = last - first + 1
-    counts = extent.prod(1)
-    which = np.repeat(np.arange(len(triangles)), counts)
-    within = np.arange(len(which)) - np.repeat(np.cumsum(counts) - counts, counts)
-    sides = extent[which]
-    at = np.column_stack(
-        [within // (sides[:, 1] * sides[:, 2]), within // sides[:, 2] % sides[:, 1],
-         within % sides[:, 2]]
-    ) + first[which]  # fmt: skip
-
-    def keys_of(cells):
-        return (cells[:, 0] * span[1] + cells[:, 1]) * span[2] + cells[:, 2]
-
-    keys = keys_of(at)
-    order = np.argsort(keys, kind="stable")
-    keys, which = keys[order], which[order]
-    own = keys_of(np.floor((points - low) / reach).astype(np.int64))
-    begin, end = np.searchsorted(keys, own, "left"), np.searchsorted(keys, own, "right")
-    batch = np.cumsum(end - begin) // MANY
-    for number in np.unique(batch):
-        mine = np.flatnonzero(batch == number)
-        sizes = (end - begin)[mine]
-        near = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        yield np.repeat(mine, sizes), which[near + np.repeat(begin[mine], sizes)]
+    middle = corners.mean(1)
+    radius = np.linalg.norm(corners - middle[:, None], axis=2).max(1)
+    balls = cKDTree(points).query_ball_point(middle, radius + reach)
+    face = np.repeat(np.arange(len(triangles)), [len(ball) for ball in balls])
+    point = np.concatenate(balls).astype(int)
+    order = np.argsort(point, kind="stable")
+    point, face = point[order], face[order]
+    starts = np.unique(np.searchsorted(point, point[::MANY]))
+    for begin, end in pairwise([*starts, len(point)]):
+        yield point[begin:end], face[begin:end]
 
 
 def open_border(triangles, places):
@@ -136,8 +113,9 @@ class Layers:
     def __init__(self, vertices, triangles, near=NEAR):
         size = np.linalg.norm(np.ptp(vertices, axis=0))
         self.vertices, self.triangles, self.size = vertices, triangles, size
-        self.places = places_of(vertices, size)
-        self.part = parts_of(triangles, self.places)
+        place = places(vertices)
+        self.places = np.unique(place, return_index=True)[1][place]  # the first vertex there
+        self.part = loose_parts(vertices, triangles)
         self.vertex, self.foot, self.count = np.zeros(0, int), np.zeros(0, int), 0
         if len(np.unique(self.part[triangles[:, 0]])) > 1:
             self.find(near * size)

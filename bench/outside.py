@@ -21,6 +21,7 @@ from beyond_strain import BeyondStrain
 from in_blender import BUILD, run_in_blender
 from problems import DATA
 from results import say, table, write_page
+from seen_numbers import shown, value, values
 from yardstick import Yardstick
 
 FOLDER = BUILD / "outside"
@@ -149,26 +150,17 @@ def measure(zip_path, name, weights, what):
     beyond, ways = BeyondStrain(yardstick), {}
     for way, each in {**found, "file": arrays["W"]}.items():
         judged = yardstick.judge(each)["random"]
-        ways[way] = {**judged, **beyond.judge(each)["random"]}
+        ways[way] = {"random": {**judged, **beyond.judge(each)["random"]}}
     return {
         "name": name, "weights": weights, "vertices": len(arrays["V"]),
         "bones": int(np.count_nonzero(arrays["bone_deform"])), "ways": ways,
     }  # fmt: skip
 
 
-def value(row, way, key):
-    found = row["ways"][way]
-    return np.nan if found["unweighted"] else float(found[key])
-
-
-def shown(number, form, factor):
-    return "-" if np.isnan(number) else f"{factor * number:{form}}"
-
-
 def cells(row, keys):
     for key in keys:
-        cell = " / ".join(shown(value(row, way, key), *FORMS[key]) for way in WAYS)
-        yield cell + (f" of {row['ways']['file']['parts']}" if key == "wrong" else "")
+        cell = " / ".join(shown(value(row, way, "random", key), *FORMS[key]) for way in WAYS)
+        yield cell + (f" of {row['ways']['file']['random']['parts']}" if key == "wrong" else "")
 
 
 def table_of(rows, keys):
@@ -187,7 +179,7 @@ def means(rows):
     for way, label in (("heat", "Blender's heat"), ("file", "the file's")):
         line = []
         for key in FORMS:
-            pairs = np.array([[value(row, each, key) for each in ("default", way)] for row in rows])
+            pairs = np.stack([values(rows, each, "random", key) for each in ("default", way)], 1)
             pairs = pairs[np.isfinite(pairs).all(1)]
             if not len(pairs):
                 line.append("-")
@@ -197,7 +189,7 @@ def means(rows):
                 line.append(" / ".join(f"{sum(each):.0f}" for each in pairs.T))
             else:
                 line.append(" / ".join(shown(each, *FORMS[key]) for each in pairs.mean(0)))
-        counted = sum(np.isfinite(value(row, way, "area")) for row in rows)
+        counted = np.isfinite(values(rows, way, "random", "area")).sum()
         lines.append([label, counted, *line])
     head = ["ours / those of", "characters", *(HEADS.get(key, key) for key in FORMS)]
     return table(head, lines)

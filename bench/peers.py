@@ -20,18 +20,18 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-import better
 import dem_bones
 import numpy as np
 import rigged
 import rignet
 import seen
-from better import Measure
+from araplbs.base.refusal import Refused
 from core_modules import add_on, rows_of
 from in_blender import BUILD, run_in_blender
 from problems import DATA
 from results import say, table, write_page
 from roughness import Roughness
+from seen_numbers import shown, value, values
 from yardstick import Yardstick, normalized, skin
 
 LIMIT = int(os.environ.get("BENCH_LIMIT", "60"))
@@ -47,6 +47,40 @@ WAYS = {
 ON_GIVEN = ("heat", "igl", "our_heat", "bbw", "default")  # on skeletons that files bring
 BASE = "default"
 LIKENESS = {"precision": "precision", "recall": "recall", "cut_l1": "l1"}
+
+
+@dataclass
+class Measure:
+    key: str
+    kind: str  # of poses
+    head: str  # of a column
+    form: str = ".2f"
+    unit: str = ""
+    painted: bool = False  # only where the artist's weights owe nothing to bone heat
+    geometric: bool = False
+
+    def values(self, rows, way):
+        """The values of the measure in the rows, NaN where it is missing; a gained volume counts as
+        a lost one. Lower values are better."""
+        rows = [row for row in rows if row["painted"] or not self.painted]
+        return np.abs(values(rows, way, self.kind, self.key))
+
+    def shown(self, number):
+        return shown(number, self.form, 100 if self.unit == "%" else 1)
+
+    def beside(self, rows, way):
+        """A cell of a table of means, over the characters on which both methods succeed: the ratio
+        of geometric means, otherwise both means."""
+        pairs = np.stack([self.values(rows, each) for each in (way, BASE)], 1)
+        pairs = pairs[np.isfinite(pairs).all(1)]
+        if not len(pairs):
+            return "-"
+        if self.geometric:
+            own, base = np.log(np.maximum(pairs, 1e-12)).mean(0)
+            return f"{np.exp(own - base):.2f}"
+        return " / ".join(map(self.shown, pairs.mean(0)))
+
+
 STRAIN = [
     Measure("area", "random", "area", ".1f", "%", geometric=True),
     Measure("area", "animation", "area, animation", ".1f", "%", geometric=True),
@@ -131,10 +165,11 @@ class Character:
             of = len(np.unique(self.yardstick.triangles))
             return f"leaves {unweighted:,} of {of:,} vertices without weights"
         rows, artist = self.yardstick.rows(weights), self.yardstick.artist
-        more = {"seconds": np.nan if seconds is None else seconds, "rough": self.roughness(rows)}
+        more = {"rough": self.roughness(rows)}
         if artist is not None:
             more |= likeness_to(artist, rows)
-        return {kind: {**measures, **more} for kind, measures in found.items()}
+        found = {kind: {**measures, **more} for kind, measures in found.items()}
+        return {**found, "seconds": seconds}
 
 
 def likeness_to(artist, weights):
@@ -233,26 +268,27 @@ def row_of(zip_path, character, ways):
 
 def known_characters(folder, asked):
     """The characters of ../shared/data, with the weights of the files for them."""
-    files = set(rignet.names(folder)) if folder else set()
+    files = rignet.files_in(folder) if folder else {}
     for name in rigged.names(asked, left_out=()):
         path = DATA / f"{name}.npz"
         character = Character(name, path, path.with_suffix(".blend"))
         if name in files and not (folder / f"{name}.obj").exists():
             bones = list(map(str, character.arrays["bone_names"]))
             count = len(character.arrays["V"])
-            character.reference = rignet.weights_for(folder, name, bones, count)
+            character.reference = rignet.weights_for(files[name], bones, count)
         yield character
 
 
 def given_characters(folder):
     """The characters of files with a mesh next to them."""
-    for name in rignet.names(folder):
-        if not (folder / f"{name}.obj").exists():
+    for name, rig in rignet.files_in(folder).items():
+        mesh = folder / f"{name}.obj"
+        if not mesh.exists():
             continue
-        arrays = rignet.model(folder, name)
+        arrays = rignet.model_of(rig, mesh)
         path = FOLDER / f"{name}.model.npz"
         text = arrays.pop("reference")
-        if not path.exists() or path.stat().st_mtime < (folder / f"{name}.obj").stat().st_mtime:
+        if not path.exists() or path.stat().st_mtime < mesh.stat().st_mtime:
             np.savez(path, **arrays)
         yield Character(name, path, "model", text)
 
@@ -260,11 +296,9 @@ def given_characters(folder):
 def cells(row, ways, keys, kind):
     """The measures of a character for each method; one cell contains all measures of a method."""
     for way in ways:
-        found = row["ways"].get(way, {}).get(kind)
-        values = [found[m.key] for m in keys] if found else []
-        shown = (m.shown(v) if v is not None and np.isfinite(v) else "-"
-                 for m, v in zip(keys, values, strict=bool(values)))  # fmt: skip
-        yield " / ".join(shown) if values else "-"
+        there = kind in row["ways"].get(way, {})
+        numbers = (measure.shown(value(row, way, kind, measure.key)) for measure in keys)
+        yield " / ".join(numbers) if there else "-"
 
 
 def characters_table(rows, ways, keys, kind):
@@ -281,7 +315,7 @@ def means_table(rows, ways, measures):
         head,
         (
             [WAYS[way], sum(way in row["ways"] for row in rows),
-             *(better.beside(rows, measure, way, BASE) for measure in measures)]
+             *(measure.beside(rows, way) for measure in measures)]
             for way in ways
         ),
     )  # fmt: skip
@@ -337,7 +371,7 @@ def main(zip_path, output, *asked):
     try:
         known = list(known_characters(folder, asked))
         given = list(given_characters(folder)) if folder else []
-    except rignet.BadFile as error:
+    except Refused as error:
         sys.exit(f"bench: {error}")
     with_files = any(character.reference is not None for character in known)
     ways = [way for way in WAYS if way != "reference" or with_files]

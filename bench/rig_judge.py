@@ -8,6 +8,7 @@ import rig_response
 from beyond_strain import EVERY
 from creases import Creases
 from crossings import Crossings
+from layers import loose_parts
 from sides import Sides
 from yardstick import POSES, Surface, Yardstick, normalized, random_poses, regrets
 
@@ -172,7 +173,7 @@ def _beside_file(arrays, vertices, rows, poses):
             "gap": nothing,
             "seen": {way: {} for way in rows},
         }
-    parts = rig_response.loose_parts(vertices, arrays["F"])
+    parts = loose_parts(vertices, arrays["F"])
     unlike = {way: _unlike_file(arrays, vertices, parts, each, file) for way, each in rows.items()}
     deaf, on_bones = unlike["ours"]
     bones = (arrays[key] for key in ("bone_head", "bone_tail", "bone_deform"))

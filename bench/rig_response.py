@@ -8,8 +8,6 @@ weights. Rows are normalized, and have a column for every bone of the armature, 
 bone does not deform."""
 
 import numpy as np
-import scipy.sparse as sp
-from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 from yardstick import rotation, skin
 
@@ -25,17 +23,7 @@ HANGS, HELD = 0.9, 0.5  # mean weight of its bone in the file, and the least in 
 TOUCHES = 0.02  # of the diagonal: parts that are nearer at rest are in contact
 MOST_PAIRS = 6  # of a part, and a quarter of its vertices at most: the nearest ones
 MOST_PARTS = 4000  # more are hair or leaves, and contact is not looked for
-SAME_PLACE = 1e-6  # of the size: corners that are nearer are one
 WIDE = 95  # percentile over the pairs of contact
-
-
-def loose_parts(points, triangles):
-    """(n,) the loose part of each vertex; coincident corners connect faces."""
-    cells = np.round(points / max(SAME_PLACE * np.ptp(points, axis=0).max(), 1e-300))
-    place = np.unique(cells, axis=0, return_inverse=True)[1].ravel()
-    i, j = place[triangles[:, :2]].ravel(), place[triangles[:, 1:]].ravel()
-    graph = sp.csr_matrix((np.ones(len(i)), (i, j)), (place.max() + 1,) * 2)
-    return connected_components(graph, directed=False)[1][place]
 
 
 def hanging(parents):

@@ -13,6 +13,7 @@ import plots
 import reference
 import shaded
 from results import table, write_page
+from yardstick import rotation
 
 NOTE = """\
 The test uses a cylinder, a tail and an arm with a hand, each 2 m long with {n:,} vertices, and the
@@ -190,17 +191,11 @@ def even(count):
     return tuple(np.linspace(0, LENGTH, count + 1))
 
 
-def turned(axis, angle):
-    x, y, z = axis
-    k = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
-    return np.eye(3) + np.sin(angle) * k + (1 - np.cos(angle)) * k @ k
-
-
 def shared(count, axis, angles):
     """Poses of a chain whose joints, except the first, share each angle equally."""
     turns = np.tile(np.eye(3), (len(angles), count, 1, 1))
     for p, angle in enumerate(angles):
-        turns[p, 1:] = turned(axis, angle / (count - 1))
+        turns[p, 1:] = rotation(np.array(axis), angle / (count - 1))
     return araplbs.forward_kinematics(*chain(even(count)), turns)
 
 

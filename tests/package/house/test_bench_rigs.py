@@ -9,6 +9,7 @@ from paths import ROOT
 
 sys.path.append(str(ROOT / "bench"))
 rig_judge, rig_response, yardstick = map(import_module, ("rig_judge", "rig_response", "yardstick"))
+loose_parts = rig_judge.loose_parts
 
 NAMES = ["upper", "lower", "control"]
 
@@ -105,10 +106,10 @@ def boxes(count=3):
 def test_loose_parts():
     points, triangles = boxes()
     of_vertices = np.repeat([0, 1, 2, 3], [8, 8, 8, 9])
-    assert rig_response.loose_parts(points, triangles).tolist() == of_vertices.tolist()
+    assert loose_parts(points, triangles).tolist() == of_vertices.tolist()
     touching = points.copy()
     touching[8:] -= [0.2, 0, 0]  # the first two share corners
-    parts = rig_response.loose_parts(touching, triangles)
+    parts = loose_parts(touching, triangles)
     assert parts[0] == parts[8] != parts[16]
 
 
@@ -118,7 +119,7 @@ def rows_of(parts, bones):
 
 def test_parts_on_another_bone():
     points, triangles = boxes()
-    parts = rig_response.loose_parts(points, triangles)
+    parts = loose_parts(points, triangles)
     file, ours = rows_of(parts, [0, 1, 0, 2]), rows_of(parts, [0, 0, 0, 1])
     assert rig_response.parts_on_bones(parts, ours, file) == [(0, 0, 1.0), (1, 1, 0.0), (2, 0, 1.0)]
     file[8:16] = [0.5, 0.5, 0]
@@ -131,7 +132,7 @@ def test_parts_on_another_bone():
 
 def test_parts_that_leave_what_they_touch():
     points, triangles = boxes()
-    parts = rig_response.loose_parts(points, triangles)
+    parts = loose_parts(points, triangles)
     assert not len(rig_response.contacts(points, parts)), "a fifth is more than 2 % of the diagonal"
     points[:, 0] -= np.array([0, 0.196, 0.39, 0.589])[parts]
     pairs = rig_response.contacts(points, parts)
