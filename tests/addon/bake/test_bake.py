@@ -181,36 +181,6 @@ def test_driven_shape_key_follows_random_poses(character):
     assert np.abs(check(tube, rig) - was).max() > 0.01
 
 
-def test_locked_groups_and_masks(character):
-    tube, rig = character
-    tube.vertex_groups["middle"].lock_weight = True
-    was = weights(tube, deform_names(rig))
-    at = deform_names(rig).index("middle")
-    assert bake(tube, rig) == {"FINISHED"}
-    dense = check(tube, rig)
-    assert np.array_equal(dense[:, at], was[:, at])
-    assert not np.array_equal(dense, was)
-
-
-def test_paint_mask(character):
-    tube, rig = character
-    tube.data.use_paint_mask_vertex = True
-    chosen = np.arange(len(tube.data.vertices)) % 2 == 0
-    select(tube)
-    bpy.ops.object.mode_set(mode="EDIT")
-    bpy.ops.mesh.select_all(action="DESELECT")
-    bpy.ops.object.mode_set(mode="OBJECT")
-    tube.data.vertices.foreach_set("select", chosen)
-    was = weights(tube, deform_names(rig))
-    bpy.ops.object.mode_set(mode="WEIGHT_PAINT")
-    tube.data.vertices.foreach_set("select", chosen)
-    assert bpy.ops.object.araplbs_bake("EXEC_DEFAULT", frames=15) == {"FINISHED"}
-    bpy.ops.object.mode_set(mode="OBJECT")
-    dense = weights(tube, deform_names(rig))
-    assert np.array_equal(dense[~chosen], was[~chosen])
-    assert not np.array_equal(dense[chosen], was[chosen])
-
-
 def test_modifiers_that_make_vertices_are_left_out(character, capfd):
     tube, rig = character
     tube.modifiers.new("Subdivision", "SUBSURF").levels = 1
@@ -321,13 +291,6 @@ def test_frames_that_are_not_finite(character):
     key.data[5].co = (math.inf, 0, 0)
     key.value = 1.0
     refused("'Tube' has coordinates that are not finite at", tube, rig)
-
-
-def test_all_groups_locked(character):
-    tube, rig = character
-    for group in tube.vertex_groups:
-        group.lock_weight = True
-    refused("the vertex groups of all deform bones are locked", tube, rig)
 
 
 def test_command(character, tmp_path):

@@ -1,13 +1,14 @@
 """Tests the guarantees of every operator that runs a task. The operator adds one undo step, reports
-progress, and can be stopped. If the meshes have changed since they were read, nothing is
-written."""
+progress, and can be stopped. If the meshes have changed since they were read, nothing is written.
+Locked groups, groups of no bone, and vertices outside the paint mask stay."""
 
 import araplbs
 import bpy
+import numpy as np
 import pytest
-from deep import deep_snapshot, difference, without_memory
+from deep import deep_snapshot, difference, refused, without_memory
 from odd_table import with_unknown_constraints
-from scenes import addon
+from scenes import addon, entries, weights
 from test_guard import TABLE, call, edited_pair, operators
 
 # The operators of test_guard.py; in Edit mode undo is that of the mode: test_new_vertices.py.
@@ -117,3 +118,74 @@ def test_changed_meanwhile(operator, change, monkeypatch):
     with pytest.raises(RuntimeError, match=f"'{name}' {CHANGES[change]}"):
         call(operator, options)
     assert difference(states[0], deep_snapshot()) == {}
+
+
+WRITING = (
+    *("auto_weight", "refine_weights", "joints", "new_vertices", "new_vertices in Edit mode"),
+    *("transfer", "restore_weights", "repair", "bake"),
+)
+WHOLE = ("quantize", "reduce_bones")  # need all groups of the bones
+BONES = ["lower", "middle", "upper"]
+
+
+def with_locks(operator, locked):
+    """Creates the scene, with these groups locked, and with a group of no bone. Returns (options,
+    meshes)."""
+    options, mode = scene_of(operator), bpy.context.mode
+    bpy.ops.object.mode_set(mode="OBJECT")
+    meshes = [ob for ob in bpy.context.selected_objects if ob.type == "MESH"]
+    for ob in meshes:
+        for name in (*locked, "Cloth"):
+            group = ob.vertex_groups.get(name) or ob.vertex_groups.new(name=name)
+            if not any(group.index in [g.group for g in v.groups] for v in ob.data.vertices):
+                group.add(range(len(ob.data.vertices)), 0.25, "REPLACE")
+            group.lock_weight = name in locked
+    bpy.ops.object.mode_set(mode="EDIT" if mode == "EDIT_MESH" else "OBJECT")
+    return options | ({"new_bones": 0} if operator == "bake" else {}), meshes
+
+
+@pytest.mark.parametrize("operator", WRITING)
+def test_locked_groups_and_those_of_no_bone_stay(operator):
+    """The other bones get what the locked ones leave."""
+    options, meshes = with_locks(operator, ["middle"])
+    bones = [weights(ob, BONES) for ob in meshes]
+    kept = [weights(ob, ["middle", "Cloth"]) for ob in meshes]
+    assert call(operator, options) == {"FINISHED"}
+    bpy.ops.object.mode_set(mode="OBJECT")
+    changed = 0
+    for ob, before, own in zip(meshes, bones, kept, strict=True):
+        assert (weights(ob, ["middle", "Cloth"]) == own).all()
+        assert ob.vertex_groups["middle"].lock_weight
+        now, sums = weights(ob, BONES), before.sum(1)
+        rows = (now != before).any(1)
+        changed += rows.sum()
+        rows &= np.isclose(sums, 1) | (operator != "bake")  # which takes rows to sum to 1
+        assert np.abs(now[rows].sum(1) - 1).max(initial=0) < 1e-6
+    assert changed
+
+
+@pytest.mark.parametrize(
+    "operator", [name for name in WRITING + WHOLE if name != "restore_weights"]
+)
+def test_locked_groups_are_a_reason_to_refuse(operator):
+    """Of all bones; Restore Weights restores the other groups."""
+    options, _meshes = with_locks(operator, ["middle"] if operator in WHOLE else BONES)
+    said = refused(operator.partition(" ")[0], **options)
+    whole = "'Tube' has locked vertex groups" if operator in WHOLE else ""
+    assert (whole or ": the vertex groups of all deform bones are locked") in said
+
+
+@pytest.mark.parametrize(
+    "operator", ["auto_weight", "refine_weights", "new_vertices", "repair", "bake"]
+)
+def test_paint_mask(operator):
+    options, tube = scene_of(operator), bpy.data.objects["Tube"]
+    bpy.context.view_layer.objects.active = tube
+    tube.data.use_paint_mask_vertex = True
+    chosen = np.arange(len(tube.data.vertices)) % 2 == 0
+    addon("blender.write.select_region").select_vertices(tube.data, np.flatnonzero(chosen))
+    bpy.ops.object.mode_set(mode="WEIGHT_PAINT")
+    before = entries(tube)
+    assert call(operator, options) == {"FINISHED"}
+    changed = np.array([a != b for a, b in zip(before, entries(tube), strict=True)])
+    assert changed.any() and not changed[~chosen].any()

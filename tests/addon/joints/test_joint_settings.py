@@ -17,19 +17,9 @@ from joint_scenes import (
 from scenes import (
     addon,
     assert_good,
-    auto_weight,
     select,
     weights,
 )
-
-
-def test_locked_groups_are_kept():
-    tube, rig = bent_tube()
-    auto_weight(tube, rig)
-    tube.vertex_groups["upper"].lock_weight = True
-    before = weights(tube, ["upper"])
-    optimize(tube, rig)
-    np.testing.assert_array_equal(weights(tube, ["upper"]), before)
 
 
 def test_pins_are_kept():

@@ -61,19 +61,6 @@ def test_weights_that_were_removed_come_back():
     assert np.abs(again - dense)[new].sum(1).mean() < 0.1
 
 
-def test_other_groups_stay():
-    """Groups that belong to no bone, and weights of bones that do not deform, stay."""
-    tube, rig = weighted()
-    tube.vertex_groups.new(name="cloth").add(range(len(tube.data.vertices)), 0.25, "REPLACE")
-    new = around(tube, 1.0)
-    for name in deform_names(rig):
-        tube.vertex_groups[name].remove(new)
-    assert weight_new_vertices(tube, rig) == {"FINISHED"}
-    cloth = tube.vertex_groups["cloth"]
-    assert all(cloth.weight(i) == 0.25 for i in range(len(tube.data.vertices)))
-    assert_good(tube, rig)
-
-
 def edit(ob):
     """The vertices of the mesh in Edit mode, none of them selected."""
     select(ob)
@@ -137,48 +124,6 @@ def test_edit_mode_writes_what_object_mode_does():
         bpy.data.objects.remove(tube)
         bpy.data.objects.remove(rig)
     assert found[0] == found[1]
-
-
-def choose(ob, vertices):
-    """Selects the vertices in Edit mode, because Blender 5.0 otherwise crashes if paint masks
-    remain."""
-    select(ob)
-    bpy.ops.object.mode_set(mode="EDIT")
-    bpy.ops.mesh.select_all(action="DESELECT")
-    bpy.ops.object.mode_set(mode="OBJECT")
-    ob.data.vertices.foreach_set("select", np.isin(range(len(ob.data.vertices)), vertices))
-
-
-def test_paint_mask():
-    """Selected vertices, with or without weights."""
-    tube, rig = weighted()
-    before, new = entries(tube), around(tube, 2.0)
-    choose(tube, new)
-    clear(tube, new[:5])
-    tube.data.use_paint_mask_vertex = True
-    select(tube)
-    bpy.ops.object.mode_set(mode="WEIGHT_PAINT")
-    assert weight_new_vertices() == {"FINISHED"}
-    bpy.ops.object.mode_set(mode="OBJECT")
-    assert others_stay(before, entries(tube), new)
-    assert_good(tube, rig)
-
-
-def test_locked_groups_stay_at_new_vertices():
-    tube, rig = weighted()
-    new = around(tube, 1.0)
-    clear(tube, new)
-    tube.vertex_groups["upper"].add(new, 0.25, "REPLACE")
-    tube.vertex_groups["upper"].lock_weight = True
-    choose(tube, new)
-    tube.data.use_paint_mask_vertex = True
-    select(tube)
-    bpy.ops.object.mode_set(mode="WEIGHT_PAINT")
-    assert weight_new_vertices() == {"FINISHED"}
-    bpy.ops.object.mode_set(mode="OBJECT")
-    dense = weights(tube, deform_names(rig))
-    assert (dense[new, deform_names(rig).index("upper")] == 0.25).all()
-    assert np.abs(dense.sum(1) - 1).max() < 1e-6
 
 
 def test_new_object_follows_what_it_sits_on():

@@ -157,41 +157,12 @@ def test_undo():
     assert entries(bpy.data.objects["Tube"]) == after
 
 
-def test_locked_groups_stay():
-    tube, rig, _places = flawed("UNWEIGHTED", "UNNORMALIZED")
-    tube.vertex_groups["lower"].lock_weight = True
-    lower = weights(tube, ["lower"])
-    repair()
-    np.testing.assert_array_equal(weights(tube, ["lower"]), lower)
-    sums = weights(tube, deform_names(rig)).sum(1)
-    assert np.abs(sums - 1)[near(tube, 2.0)].max() < 1e-6
-
-
-def test_other_groups_stay():
-    tube, _rig, _places = flawed("UNWEIGHTED")
-    tube.vertex_groups.new(name="cloth").add(range(len(tube.data.vertices)), 0.25, "REPLACE")
-    repair()
-    cloth = tube.vertex_groups["cloth"]
-    assert all(cloth.weight(i) == 0.25 for i in range(len(tube.data.vertices)))
-
-
 def paint(tube, vertices):
     """Weight Paint mode with a mask."""
     addon("blender.write.select_region").select_vertices(tube.data, vertices)
     select(tube)
     bpy.ops.object.mode_set(mode="WEIGHT_PAINT")
     tube.data.use_paint_mask_vertex = True
-
-
-def test_paint_mask():
-    tube, _rig, places = flawed("STRETCH")
-    check()
-    before = entries(tube)
-    mask = places["STRETCH"][::2]
-    choose("STRETCH")
-    paint(tube, mask)
-    repair(which="ACTIVE")
-    assert set(changed(before, tube)) <= set(mask)
 
 
 def test_mask_outside_of_the_region(capfd):

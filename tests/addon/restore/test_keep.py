@@ -16,7 +16,6 @@ from scenes import (
     entries,
     package,
     select,
-    snapshot,
     tube_and_rig,
     two_sided_bones,
     weights,
@@ -66,20 +65,6 @@ def hand_made(tube, rig):
             group.add((i,), float(rng.choice([0.0, 0.1, 0.3])), "REPLACE")
 
 
-def test_locked_group():
-    tube, rig = tube_and_rig()
-    hand_made(tube, rig)
-    tube.vertex_groups["middle"].lock_weight = True
-    kept = entries_of(tube, "middle")
-    auto_weight(tube, rig)
-    assert entries_of(tube, "middle") == kept
-    assert tube.vertex_groups["middle"].lock_weight
-    dense = weights(tube, deform_names(rig))
-    assert np.abs(dense.sum(axis=1) - 1).max() < 1e-6, "the others share what is left"
-    z = np.array([v.co.z for v in tube.data.vertices])
-    assert dense[z < 0.4, 0].min() > dense[z < 0.4, 2].max(), "and still by place"
-
-
 def test_locked_group_on_one_of_two_meshes():
     """Locks are stored per object, so the same bone is locked on one mesh and solved on the
     other."""
@@ -105,18 +90,6 @@ def test_lock_is_respected_by_the_solve():
     auto_weight(tube, rig)
     assert (weights(tube, deform_names(rig))[:20] == [0, 0, 1]).all()
     assert all(len(tube.data.vertices[i].groups) == 1 for i in range(20)), "no entries of zero"
-
-
-def test_all_groups_locked():
-    tube, rig = tube_and_rig()
-    hand_made(tube, rig)
-    for group in tube.vertex_groups:
-        group.lock_weight = True
-    select(tube, rig)
-    before = snapshot()
-    with pytest.raises(RuntimeError, match=r"'Tube': the vertex groups of all .*locked"):
-        auto_weight()
-    assert snapshot() == before
 
 
 def test_other_groups():
@@ -225,24 +198,15 @@ def test_no_bone_to_weight():
         auto_weight(only_selected_bones=True)
 
 
-@pytest.mark.parametrize("mask", ["vertices", "faces"])
-def test_paint_mask(mask):
+def test_paint_mask_of_faces():
+    """test_every_task.py tests that of vertices."""
     tube, rig = tube_and_rig()
     hand_made(tube, rig)
     before = entries(tube)
-    z = np.array([v.co.z for v in tube.data.vertices])
-    heights = np.array([face.center.z for face in tube.data.polygons])
-    set_selected(
-        tube.data,
-        vertices=z > 1.5 if mask == "vertices" else False,
-        polygons=heights > 1.5 if mask == "faces" else False,
-    )
-    selected = z > 1.5
-    if mask == "faces":
-        touched = {i for f in tube.data.polygons if f.select for i in f.vertices}
-        selected = np.array([i in touched for i in range(len(z))])
-    tube.data.use_paint_mask_vertex = mask == "vertices"
-    tube.data.use_paint_mask = mask == "faces"
+    set_selected(tube.data, polygons=[face.center.z > 1.5 for face in tube.data.polygons])
+    touched = {i for face in tube.data.polygons if face.select for i in face.vertices}
+    selected = np.isin(range(len(before)), [*touched])
+    tube.data.use_paint_mask = True
     select(tube)
     bpy.ops.object.mode_set(mode="WEIGHT_PAINT")
     auto_weight()

@@ -95,17 +95,6 @@ def test_level_of_detail_at_the_same_place():
     np.testing.assert_allclose(own[mine], given[theirs], atol=1e-5)
 
 
-def test_locked_groups_stay():
-    tube, _rig, sleeve = body_and_sleeve()
-    group = sleeve.vertex_groups.new(name="middle")
-    group.add(range(len(sleeve.data.vertices)), 0.25, "REPLACE")
-    group.lock_weight = True
-    transfer(sleeve, source=tube)
-    own = weights(sleeve, NAMES)
-    assert (own[:, 1] == 0.25).all()
-    np.testing.assert_allclose(own.sum(1), 1, atol=1e-6)
-
-
 def test_chosen_bones_only():
     tube, rig, sleeve = body_and_sleeve()
     group = sleeve.vertex_groups.new(name="upper")
