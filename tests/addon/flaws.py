@@ -2,7 +2,7 @@
 
 import bpy
 import numpy as np
-from scenes import add_armature, add_tube, addon, auto_weight, bind, select, tube_and_rig
+from scenes import BONES, add_armature, add_tube, addon, auto_weight, bind, select, tube_and_rig
 
 
 def near(ob, height, width=0.2):
@@ -18,12 +18,7 @@ def weighted(**options):
 
 def skin_of_another_bone():
     """A bound tube and its rig, with a bone in another place to which the artist has given skin."""
-    bones = [
-        ("lower", (0, 0, 0.05), (0, 0, 1.0), None),
-        ("middle", (0, 0, 1.0), (0, 0, 2.0), "lower"),
-        ("upper", (0, 0, 2.0), (0, 0, 2.95), "middle"),
-        ("prop", (0, 0, 2.0), (0, 0.2, 2.4), "middle"),
-    ]
+    bones = [*BONES, ("prop", (0, 0, 2.0), (0, 0.2, 2.4), "middle")]
     tube, rig = add_tube(), add_armature(bones=bones)
     for low, group in enumerate(("lower", "middle", "prop")):
         own = [v.index for v in tube.data.vertices if low <= min(v.co.z, 2.99) < low + 1]

@@ -76,15 +76,15 @@ def add_cube(name, at, size=0.05):
     return add_mesh(name, corners * size + np.array(at), faces)
 
 
-def add_armature(name="Rig", bones=None, matrix=None):
-    """Adds an armature. bones: [(name, head, tail, parent or None)]; by default, three bones along
-    the tube."""
-    if bones is None:
-        bones = [
-            ("lower", (0, 0, 0.05), (0, 0, 1), None),
-            ("middle", (0, 0, 1), (0, 0, 2), "lower"),
-            ("upper", (0, 0, 2), (0, 0, 2.95), "middle"),
-        ]
+BONES = (  # along the tube
+    ("lower", (0, 0, 0.05), (0, 0, 1), None),
+    ("middle", (0, 0, 1), (0, 0, 2), "lower"),
+    ("upper", (0, 0, 2), (0, 0, 2.95), "middle"),
+)
+
+
+def add_armature(name="Rig", bones=BONES, matrix=None):
+    """Adds an armature. bones: [(name, head, tail, parent or None)]."""
     ob = add_object(name, bpy.data.armatures.new(name), matrix)
     bpy.context.view_layer.objects.active = ob
     bpy.ops.object.mode_set(mode="EDIT")

@@ -2,8 +2,6 @@
 drawing the panel, press the button with its options in the panel, and check that it keeps its
 promise."""
 
-from types import SimpleNamespace
-
 import araplbs
 import bpy
 import flaws
@@ -12,6 +10,7 @@ import pytest
 from mathutils import Matrix
 from rows_of import Rows
 from scenes import (
+    BONES,
     add_armature,
     add_cube,
     add_tube,
@@ -27,36 +26,18 @@ from test_outcome import at_hand, in_a_window, weighted  # noqa: F401
 from test_outcome_compared import keyed
 
 
-class Buttons:
-    """Records the buttons that are drawn into it."""
-
-    def __init__(self, found=None):
-        self.__dict__["found"] = [] if found is None else found
-
-    def __setattr__(self, _name, _value):
-        """alert, scale_y..."""
-
-    def __getattr__(self, _name):
-        return lambda *_arguments, **_options: Buttons(self.found)
-
-    def operator(self, idname, text=None, **_options):
-        button = SimpleNamespace()
-        self.found.append((idname, text, button))
-        return button
-
-
 def of_result():
-    outcome, layout = at_hand(), Buttons()
+    outcome, layout = at_hand(), Rows()
     outcome.to_draw = None  # no pictures
     addon("panels.result_box").draw_result(layout, bpy.context, outcome)
-    return layout.found
+    return layout.buttons
 
 
 def of_finding(kind):
     """The buttons below the list of Check and Repair for the first finding of a kind."""
-    layout, panel = Buttons(), addon("panels.check_panel").VIEW3D_PT_araplbs_check
+    layout, panel = Rows(), addon("panels.check_panel").VIEW3D_PT_araplbs_check
     panel._draw_words(panel, bpy.context, layout, flaws.choose(kind))
-    return layout.found
+    return layout.buttons
 
 
 def press(buttons, text, number=0):
@@ -70,19 +51,31 @@ def texts(buttons):
     return [text for _idname, text, _button in buttons]
 
 
-def test_repair():
+def test_problems_are_repaired_from_the_box():
+    """One click repairs the problems; the box and the list then show the remaining ones."""
     tube, rig = weighted(bone_spring_stiffness=50)
     auto_weight(bone_spring_stiffness=1)
+    before = entries(tube)
+    with pytest.raises(RuntimeError, match="No problems remain"):
+        bpy.ops.object.araplbs_repair(which="RESULT")
     flaws.stretch(tube, rig)
     flawed = entries(tube)
     select(tube, rig)
     flaws.check()
-    outcome = at_hand()
+    outcome, visible = at_hand(), package("features.check.before_after").visible
     outcome.findings = list(flaws.found().findings)
-    outcome.facts["problems"] = (0, len(outcome.findings))
+    outcome.facts["problems"] = (0, visible(outcome.findings))
+    assert outcome.facts["problems"][1] > 0
     press(of_result(), "Repair")
-    assert entries(tube) != flawed and at_hand().facts["problems"] == (0, 0)
-    assert "Repair" not in texts(of_result()), "nothing is left to repair"
+    outcome = at_hand()
+    assert entries(tube) != flawed and "Repair" not in texts(of_result())
+    assert outcome.facts["problems"] == (0, visible(flaws.found().findings)) == (0, 0)
+    assert 0 < outcome.facts["stretch"][1] < 1
+    repaired = entries(tube)
+    outcome.show("BEFORE")
+    assert entries(tube) not in (before, repaired)
+    outcome.show("AFTER")
+    assert entries(tube) == repaired
 
 
 def test_keep_old():
@@ -95,32 +88,9 @@ def test_keep_old():
     assert entries(tube) == before and at_hand() is None
 
 
-def test_include_a_bone_that_was_left_out():
-    bones = [
-        ("lower", (0, 0, 0.05), (0, 0, 1.0), None),
-        ("middle", (0, 0, 1.0), (0, 0, 2.0), "lower"),
-        ("upper", (0, 0, 2.0), (0, 0, 2.95), "middle"),
-        ("upper_target", (0, 0, 2.0), (0.1, 0, 2.9), None),
-    ]
-    tube, rig = add_tube(), add_armature(bones=bones)
-    auto_weight(tube, rig)
-    assert not held(tube, "upper_target")
-    report = addon("operators.last_report").report_of(bpy.context.scene)
-    at_hand().notes = package("reports.notes").result_notes(report, lost=["upper_target"])
-    note = at_hand().notes[0]
-    assert str(note.text) == "1 left-out bone has lost its skin: upper_target"
-    press(of_result(), "Include")
-    assert held(tube, "upper_target") and "Include" not in texts(of_result())
-
-
 def test_a_left_out_bone_that_had_skin():
     """The former skin of a bone in an artist's file no longer follows the bone."""
-    bones = [
-        ("lower", (0, 0, 0.05), (0, 0, 1.0), None),
-        ("middle", (0, 0, 1.0), (0, 0, 2.0), "lower"),
-        ("upper", (0, 0, 2.0), (0, 0, 2.95), "middle"),
-        ("twin", (0, 0, 2.0), (0.05, 0, 2.9), None),
-    ]
+    bones = [*BONES, ("twin", (0, 0, 2.0), (0.05, 0, 2.9), None)]
     tube, rig = add_tube(), add_armature(bones=bones)
     auto_weight(tube, rig, control_bones="INCLUDE")
     own = [v.index for v in tube.data.vertices if v.co.z > 2.5 and v.co.x > 0.1]
@@ -157,17 +127,20 @@ def notes():
     return [str(note.text) for note in at_hand().notes]
 
 
-def test_give_a_bone_its_skin_back():
-    """The bone's skin gets the earlier weights, and all other vertices keep the new ones. The box
-    then shows the current state."""
+@pytest.mark.parametrize("which", ["AFTER", "BEFORE"])
+def test_give_a_bone_its_skin_back(which):
+    """The bone's skin gets the earlier weights, and all other vertices keep the new ones, whichever
+    weights are displayed. The box then shows the current state."""
     tube, _rig, before = lost_skin()
     new, outcome = entries(tube), at_hand()
+    outcome.show(which)
     press(of_result(), "Give Back")
     now, skin = entries(tube), [k for k, v in enumerate(tube.data.vertices) if v.co.z > 1.99]
     assert [now[k] for k in skin] == [before[k] for k in skin]
     others = [k for k in range(len(now)) if k not in skin]
     assert [now[k] for k in others] == [new[k] for k in others]
-    assert at_hand() is outcome and not any("lost" in text for text in notes())
+    assert at_hand() is outcome and outcome.shown() == "AFTER"
+    assert not any("lost" in text for text in notes())
     assert "Give Back" not in texts(of_result())
     assert outcome.facts["lost"] == [] and outcome.facts["stretch"][1] > 0
     assert outcome.findings is not None and outcome.facts["problems"][1] >= 0
@@ -249,16 +222,6 @@ def test_giving_skin_back_can_be_called_off():
     assert "1 bone has lost its skin: prop" in notes()
 
 
-def test_skin_comes_back_while_before_is_looked_at():
-    tube, _rig, before = lost_skin()
-    new = entries(tube)
-    at_hand().show("BEFORE")
-    press(of_result(), "Give Back")
-    now, skin = entries(tube), [k for k, v in enumerate(tube.data.vertices) if v.co.z > 1.99]
-    assert at_hand().shown() == "AFTER"
-    assert all(now[k] == (before if k in skin else new)[k] for k in range(len(now)))
-
-
 def test_locked_groups_stay_when_skin_is_given_back():
     tube, _rig, _before = lost_skin()
     tube.vertex_groups["lower"].lock_weight = True
@@ -305,17 +268,19 @@ def test_quantize_too_many_influences():
     assert "INFLUENCES" not in flaws.kinds_found()
 
 
-def test_optimize_joints_of_a_bone_outside():
-    bones = [
-        ("lower", (0, 0, 0.05), (0, 0, 1.0), None),
-        ("middle", (0, 0.6, 1.0), (0, 0.6, 2.0), "lower"),
-        ("upper", (0, 0, 2.0), (0, 0, 2.95), "middle"),
-    ]
+@pytest.mark.parametrize("is_note", [False, True])
+def test_optimize_joints_of_a_bone_outside(is_note):
+    """The finding offers it, and the note on bones that share skin with others."""
+    lower, _middle, upper = BONES
+    bones = [lower, ("middle", (0, 0.6, 1.0), (0, 0.6, 2.0), "lower"), upper]
     tube, rig = add_tube(), add_armature(bones=bones)
     auto_weight(tube, rig)
+    told = addon("operators.last_report").report_of(bpy.context.scene)
     flaws.check()
     (was,) = [f.severity for f in flaws.found().findings if f.kind == "BONE_OUTSIDE"]
-    press(of_finding("BONE_OUTSIDE"), "Optimize Joints")
+    held = told | {"held_cost": 0.1, "held_bones": ["middle"], "parts": 2}
+    at_hand().notes = package("reports.notes").result_notes(held)
+    press(of_result() if is_note else of_finding("BONE_OUTSIDE"), "Optimize Joints")
     assert abs(rig.data.bones["middle"].head_local.y) < 0.45, "it has moved inward"
     select(tube, rig)
     flaws.check()
@@ -403,10 +368,7 @@ def test_parent_a_bone_at_its_joint():
     """A bone that poses tear off becomes a child of the bone at its joint, without being moved."""
     tube, rig = weighted()
     root = ("root", (0, 2, 0), (0, 2, 0.5), None)
-    bones = [
-        *(root, ("lower", (0, 0, 0.05), (0, 0, 1.0), None)),
-        *(("middle", (0, 0, 1.0), (0, 0, 2.0), "lower"), ("foot", (0, 0, 2), (0, 0, 2.9), "root")),
-    ]
+    bones = [root, *BONES[:2], ("foot", (0, 0, 2), (0, 0, 2.9), "root")]
     rig = add_armature("Other", bones=bones)
     tube = add_tube("Leg")
     auto_weight(tube, rig)
@@ -470,22 +432,6 @@ def test_repair_a_part_that_leaves():
     assert entries(box) != flawed
     left = [f.severity for f in flaws.found().findings if f.kind == "LOOSE_PART"]
     assert max(left, default=0) < leaves.severity
-
-
-def test_place_joints_better_from_a_note():
-    """A joint lies outside, and its bone shares skin with others."""
-    bones = [
-        ("lower", (0, 0, 0.05), (0, 0, 1.0), None),
-        ("middle", (0, 0.6, 1.0), (0, 0.6, 2.0), "lower"),
-        ("upper", (0, 0, 2.0), (0, 0, 2.95), "middle"),
-    ]
-    tube, rig = add_tube(), add_armature(bones=bones)
-    auto_weight(tube, rig)
-    told = addon("operators.last_report").report_of(bpy.context.scene)
-    held = told | {"held_cost": 0.1, "held_bones": ["middle"], "parts": 2}
-    at_hand().notes = package("reports.notes").result_notes(held)
-    press(of_result(), "Optimize Joints")
-    assert abs(rig.data.bones["middle"].head_local.y) < 0.45, "it has moved inward"
 
 
 SHELL = {"SPLIT_EDGES": "Merge Vertices", "NOISE": "Smooth Surface", "ISLANDS": "Remove Vertices"}
@@ -570,6 +516,8 @@ def test_select_what_a_note_is_about():
     auto_weight(tube, far, rig)
     press(of_result(), "Select")
     assert bpy.context.active_object == far and all(v.select for v in far.data.vertices)
+    with pytest.raises(RuntimeError, match="There is no note 99"):
+        bpy.ops.object.araplbs_select_note(index=99)
 
 
 def test_every_cure_is_pressed_here():

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from rows_of import Rows
 from scenes import (
-    add_armature,
     add_cube,
     add_tube,
     addon,
@@ -319,33 +318,6 @@ def test_the_box_goes_with_what_it_tells_of(change):
         shown("BEFORE")
 
 
-def test_problems_are_repaired_from_the_box():
-    """One click repairs the problems; the box and the list then show the remaining ones."""
-    tube, rig = weighted(bone_spring_stiffness=50)
-    auto_weight(bone_spring_stiffness=1)
-    before = entries(tube)
-    with pytest.raises(RuntimeError, match="No problems remain"):
-        bpy.ops.object.araplbs_repair(which="RESULT")
-    flaws.stretch(tube, rig)
-    flawed = entries(tube)
-    select(tube, rig)
-    bpy.ops.object.araplbs_check()
-    outcome, visible = at_hand(), package("features.check.before_after").visible
-    outcome.findings = list(flaws.found().findings)
-    outcome.facts["problems"] = (0, visible(outcome.findings))
-    assert outcome.facts["problems"][1] > 0
-    bpy.ops.object.araplbs_repair(which="RESULT")
-    outcome = at_hand()
-    assert entries(tube) != flawed
-    assert outcome.facts["problems"] == (0, visible(flaws.found().findings)) == (0, 0)
-    assert 0 < outcome.facts["stretch"][1] < 1
-    repaired = entries(tube)
-    shown("BEFORE")
-    assert entries(tube) not in (before, repaired)
-    shown("AFTER")
-    assert entries(tube) == repaired
-
-
 def test_the_box_of_what_is_selected():
     """After an import, an Empty is active and the meshes are selected."""
     tube, rig = weighted()
@@ -387,27 +359,6 @@ def test_the_box_follows_undo_and_what_is_active():
     other = add_cube("Other", (5, 5, 5))
     select(other)
     assert at_hand() is None
-
-
-def texts():
-    return [note.text for note in at_hand().notes]
-
-
-def test_notes_select_what_they_are_about():
-    bones = [
-        ("lower", (0, 0, 0.05), (0, 0, 1.5), None),
-        ("upper", (0, 0, 1.5), (0, 0, 2.95), "lower"),
-    ]
-    tube, rig = add_tube(), add_armature(bones=bones)
-    far = add_cube("Far", (0, 0, 60))
-    tube.vertex_groups.new(name="lower").lock_weight = True
-    auto_weight(tube, far, rig)
-    assert "1 locked group kept" in texts()
-    index = texts().index("1 part on one bone")
-    bpy.ops.object.araplbs_select_note(index=index)
-    assert bpy.context.active_object == far and all(v.select for v in far.data.vertices)
-    with pytest.raises(RuntimeError, match="There is no note 99"):
-        bpy.ops.object.araplbs_select_note(index=99)
 
 
 def test_notes_select_bones():

@@ -11,7 +11,6 @@ from rows_of import Rows
 from scenes import add_tube, addon, auto_weight, bind, entries, package, select
 from test_outcome import at_hand, in_a_window, weighted  # noqa: F401
 from test_show_pose import posed
-from test_tab import Layout
 
 
 def manager():
@@ -101,13 +100,13 @@ def test_no_problem_has_a_pose():
 def drawn_strip(outcome):
     """The pictures of the strip, after they were created."""
     strip = addon("features.auto_weight.strip")
-    strip.draw(Layout([]), bpy.context, outcome)
+    strip.draw(Rows(), bpy.context, outcome)
     [worker] = strip._making
     worker.join()
     addon("operators.background").running[worker]()
-    seen = []
-    strip.draw(Layout(seen), bpy.context, outcome)
-    return [index for what, index, _text in seen if what == "operator"]
+    layout = Rows()
+    strip.draw(layout, bpy.context, outcome)
+    return [idname for idname, *_rest in layout.buttons]
 
 
 def test_no_problem_is_left():
@@ -147,9 +146,9 @@ def test_pictures_of_joints():
     wanted = outcome.poses[outcome.seen[0].pose] @ rest
     np.testing.assert_allclose(posed(rig)[:, :3], wanted, atol=1e-4)
     bpy.ops.object.araplbs_own_pose()
-    seen, repaired = [], outcome.renewed("AFTER", [], {"stretch": 0.1})
-    strip.draw(Layout(seen), bpy.context, repaired)
-    assert not seen, "pictures of weights that are no longer there are not shown"
+    layout, repaired = Rows(), outcome.renewed("AFTER", [], {"stretch": 0.1})
+    strip.draw(layout, bpy.context, repaired)
+    assert not layout.seen, "pictures of weights that are no longer there are not shown"
 
 
 def test_pictures_can_be_told_apart(monkeypatch):

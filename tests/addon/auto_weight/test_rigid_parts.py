@@ -6,6 +6,7 @@ import bpy
 import numpy as np
 import pytest
 from command import opened, run, save
+from rows_of import Rows, drawn
 from scenes import (
     add_cube,
     add_mesh,
@@ -22,7 +23,6 @@ from scenes import (
     weights,
 )
 from sessions import finish, pick, settle, start, tick_until
-from test_tab import Layout, drawn
 
 
 @pytest.fixture
@@ -369,10 +369,10 @@ def test_command_line(tmp_path, capfd):
 def test_the_panel_counts_them(tube, marked, text):
     if marked:
         mark_band(tube)
-    seen = []
-    addon("panels.bones_panel").draw_rigid(Layout(seen), tube)
-    assert ("menu", "VIEW3D_MT_araplbs_rigid", text) in seen
+    layout = Rows()
+    addon("panels.bones_panel").draw_rigid(layout, tube)
+    assert ("menu", "VIEW3D_MT_araplbs_rigid", text) in layout.seen
     drawn(addon("features.edits.rigid").VIEW3D_MT_araplbs_rigid)
-    seen = drawn(addon("panels.bones_panel").VIEW3D_PT_araplbs_bones)
+    seen = drawn(addon("panels.bones_panel").VIEW3D_PT_araplbs_bones).seen
     assert "rigid_parts" in [name for what, name, _text in seen if what == "prop"]
     assert "rigid_parts" in addon("operators.properties").MAIN

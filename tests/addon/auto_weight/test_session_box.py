@@ -47,21 +47,3 @@ def test_each_word_once(session):
         assert len(words) == len(set(words)), words
         assert ("Bone Influence" in words) != masked and ("Add Influence" in words) == masked
         assert any(word.startswith(("Mark Rigid", "Rigid Parts")) for word in words)
-
-
-def test_thirteen_rows_at_first_sight():
-    """The number includes the headers of the closed panels."""
-    tube, rig = tube_and_rig()
-    select(tube, rig)
-    panels = [
-        kind
-        for kind in addon("panels.classes").CLASSES
-        if hasattr(kind, "draw") and getattr(kind, "bl_category", "") == "Auto-weight"
-    ]
-    shown = [kind for kind in panels[1:] if kind.poll(bpy.context)]
-    first, layout = panels[0], Rows()
-    own = {name: getattr(first, name) for name in dir(first) if name.startswith("_draw")}
-    stand_in = type("Panel", (), {**own, "layout": layout})()
-    stand_in.split_layout = lambda: layout
-    first.draw(stand_in, bpy.context)
-    assert 1 + layout.count + len(shown) <= 13, layout.words

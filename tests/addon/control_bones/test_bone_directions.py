@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from mathutils import Vector
 from scenes import (
+    BONES,
     add_armature,
     add_mesh,
     add_tube,
@@ -110,14 +111,8 @@ def test_an_arm_with_bones_that_point_sideways():
 
 def tube_with(turned=False):
     tube = add_tube()
-    rows = [
-        ("lower", (0, 0, 0.05), (0, 0, 1), None),
-        ("middle", (0, 0, 1), (0, 0, 2), "lower"),
-        ("upper", (0, 0, 2), (0, 0, 2.95), "middle"),
-    ]
-    if turned:
-        rows = [(n, h, Vector(h) + Vector((0, 0.9, 0)), p) for n, h, _t, p in rows]
-    return tube, add_armature(bones=rows)
+    aside = [(n, h, Vector(h) + Vector((0, 0.9, 0)), p) for n, h, _t, p in BONES]
+    return tube, add_armature(bones=aside if turned else BONES)
 
 
 def test_the_choice():

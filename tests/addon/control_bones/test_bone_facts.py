@@ -6,6 +6,7 @@ import dataclasses
 import bpy
 import numpy as np
 import pytest
+import scenes
 from mathutils import Vector
 from paths import RIGS, shared_file
 from scenes import (
@@ -22,9 +23,7 @@ from scenes import (
 from test_rigs_table import opened
 
 BONES = [
-    ("lower", (0, 0, 0.05), (0, 0, 1), None),
-    ("middle", (0, 0, 1), (0, 0, 2), "lower"),
-    ("upper", (0, 0, 2), (0, 0, 2.95), "middle"),
+    *scenes.BONES,
     ("helper", (0.1, 0, 2), (0.1, 0, 2.9), "middle"),
     ("other", (0.1, 0.1, 2), (0.1, 0.1, 2.9), "middle"),
 ]

@@ -8,6 +8,7 @@ import pytest
 from mathutils import Matrix, Vector
 from mathutils.interpolate import poly_3d_calc
 from scenes import (
+    BONES,
     add_armature,
     add_mesh,
     add_object,
@@ -86,12 +87,7 @@ def test_size_of_the_data(size):
     expected = reference_weights()
     vertices, faces = tube_arrays()
     tube = add_mesh("Tube", vertices * size, faces)
-    bones = [
-        ("lower", (0, 0, 0.05), (0, 0, 1), None),
-        ("middle", (0, 0, 1), (0, 0, 2), "lower"),
-        ("upper", (0, 0, 2), (0, 0, 2.95), "middle"),
-    ]
-    rig = add_armature(bones=[(n, Vector(h) * size, Vector(t) * size, p) for n, h, t, p in bones])
+    rig = add_armature(bones=[(n, Vector(h) * size, Vector(t) * size, p) for n, h, t, p in BONES])
     auto_weight(tube, rig)
     assert np.abs(assert_good(tube, rig) - expected).max() < 1e-4
 

@@ -12,8 +12,8 @@ from types import ModuleType, SimpleNamespace
 import araplbs
 import bpy
 import pytest
+from rows_of import drawn
 from scenes import MODULE, addon, auto_weight, tube_and_rig
-from test_tab import drawn
 
 FOLDER = Path(sys.modules[MODULE].__file__).parent
 CLASSES = (
@@ -97,7 +97,7 @@ def test_module_of_another_version(name):
     with enabled_with(name, SimpleNamespace(__version__="0.0.1", __spec__=None)) as notice:
         assert notice.is_registered() and not registered() and not menu_entries()
         assert "while 0.0.1 was in use: restart Blender" in notice.sentence
-        lines = [text for _what, _name, text in drawn(notice.VIEW3D_PT_araplbs_notice)]
+        lines = [text for _what, _name, text in drawn(notice.VIEW3D_PT_araplbs_notice).seen]
         assert " ".join(lines) == notice.sentence
     assert not notice.is_registered()
 

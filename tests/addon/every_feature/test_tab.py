@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import bpy
 import pytest
+from rows_of import drawn
 from scenes import (
     add_tube,
     addon,
@@ -104,42 +105,9 @@ def test_manual():
     assert manual.manual_map in bpy.utils._manual_map
 
 
-class Layout:
-    """Records what a panel draws: (what, name or text)."""
-
-    def __init__(self, seen):
-        self.__dict__["seen"] = seen
-
-    def __setattr__(self, _name, _value):
-        pass
-
-    def __getattr__(self, name):
-        def call(*args, text=None, **_options):
-            if name == "prop":
-                told = text
-                if told is None:
-                    told = args[0].bl_rna.properties[args[1]].name
-                self.seen.append((name, args[1], told))
-            elif name in {"label", "operator", "menu"}:
-                self.seen.append((name, args[0] if args else "", text or ""))
-            return Layout(self.seen)
-
-        return call
-
-
-def drawn(panel):
-    """The elements that a panel draws in the present context."""
-    seen = []
-    own = {name: getattr(panel, name) for name in dir(panel) if name.startswith("_draw")}
-    stand_in = type("Panel", (), {**own, "layout": Layout(seen)})()
-    stand_in.split_layout = lambda: stand_in.layout
-    panel.draw(stand_in, bpy.context)
-    return seen
-
-
 def test_first_sight_is_short():
-    """The first screen has at most thirty words, including six closed panels, and the whole tab has
-    twenty settings."""
+    """The first screen has at most thirty words and thirteen rows, including six closed panels, and
+    the whole tab has twenty settings."""
     tube, rig = tube_and_rig()
     sleeve = add_tube("Sleeve", radius=0.35)
     select(sleeve, tube, rig, active=tube)  # clothes, and what they take weights from
@@ -148,16 +116,18 @@ def test_first_sight_is_short():
         for kind in addon("panels.classes").CLASSES
         if hasattr(kind, "draw") and getattr(kind, "bl_category", "") == "Auto-weight"
     ]
-    first = drawn(panels[0])
     shown = [kind for kind in panels[1:] if kind.poll(bpy.context)]
     assert len(shown) == 6 and all("DEFAULT_CLOSED" in kind.bl_options for kind in shown)
-    words = [text for _what, _name, text in first] + [kind.bl_label for kind in shown]
+    words = [text for _what, _name, text in drawn(panels[0]).seen]
+    words += [kind.bl_label for kind in shown]
     words.append(panels[0].bl_label)
     assert len(" ".join(words).split()) <= 30, words
-    seen = [each for kind in (panels[0], *shown) for each in drawn(kind)]
+    seen = [each for kind in (panels[0], *shown) for each in drawn(kind).seen]
     settings = {name for what, name, _text in seen if what == "prop"}
     assert len(settings) + 1 <= 20, settings  # and the preset
     assert not settings & {"edge_power", "prune_sum", "prune_ratio", "paper_constraints"}
+    select(tube, rig)
+    assert 1 + drawn(panels[0]).count + len(shown) <= 13
 
 
 def test_only_selected_bones_in_pose_mode():
@@ -167,9 +137,9 @@ def test_only_selected_bones_in_pose_mode():
     bpy.ops.object.mode_set(mode="POSE")
     panel, joints = addon("panels.main_panel").VIEW3D_PT_araplbs, addon("features.joints.panel")
     choice = ("prop", "only_selected_bones")
-    [text] = [text for *found, text in drawn(panel) if tuple(found) == choice]
+    [text] = [text for *found, text in drawn(panel).seen if tuple(found) == choice]
     assert text == "Only Selected Bones"
     settings().only_selected_bones = True
-    [text] = [text for *found, text in drawn(panel) if tuple(found) == choice]
+    [text] = [text for *found, text in drawn(panel).seen if tuple(found) == choice]
     assert text.startswith("Only Selected Bones: ") and text.endswith(" / 3")
-    assert (*choice, "Only Selected Joints") in drawn(joints.VIEW3D_PT_araplbs_joints)
+    assert (*choice, "Only Selected Joints") in drawn(joints.VIEW3D_PT_araplbs_joints).seen

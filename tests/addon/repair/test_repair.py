@@ -20,6 +20,7 @@ from flaws import (
     weighted,
 )
 from scenes import (
+    BONES,
     add_armature,
     add_tube,
     addon,
@@ -252,12 +253,7 @@ def test_idle_bone():
 
 
 def test_idle_bone_that_no_skin_is_near_to(capfd):
-    bones = [
-        ("lower", (0, 0, 0.05), (0, 0, 1), None),
-        ("middle", (0, 0, 1), (0, 0, 2), "lower"),
-        ("upper", (0, 0, 2), (0, 0, 2.95), "middle"),
-        ("prop", (4, 0, 1), (4, 0, 2), "middle"),
-    ]
+    bones = [*BONES, ("prop", (4, 0, 1), (4, 0, 2), "middle")]
     tube, rig = add_tube(), add_armature(bones=bones)
     bind(tube, rig)
     select(tube, rig)
