@@ -41,6 +41,22 @@ def finish(session):
     wait_until(look, lambda: f"still {session.state}")
 
 
+def settled(*objects, **options):
+    session = start(*objects, **options)
+    settle(session)
+    return session
+
+
+def accept(session):
+    session.keep()
+    finish(session)
+
+
+def cancel(session):
+    session.restore()
+    finish(session)
+
+
 @contextmanager
 def frame_by_frame():
     """In a `with` block, the thread of a session waits after each of its frames until the returned

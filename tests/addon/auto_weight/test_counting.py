@@ -8,16 +8,14 @@ import pytest
 from patience import wait_until
 from rows_of import Rows
 from scenes import addon, entries, package, select
-from sessions import finish, settle, start
+from sessions import accept, settled
 from test_outcome import at_hand, weighted
 
 
 def accepted(*objects):
     """The Outcome of an accepted session on these objects, whose problems are not yet counted."""
-    session = start(*objects)
-    settle(session)
-    session.keep()
-    finish(session)
+    session = settled(*objects)
+    accept(session)
     kind = addon("features.auto_weight.refine").OBJECT_OT_araplbs_refine_weights
 
     class Telling:

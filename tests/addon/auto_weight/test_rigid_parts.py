@@ -22,7 +22,7 @@ from scenes import (
     weighting,
     weights,
 )
-from sessions import finish, pick, settle, start, tick_until
+from sessions import accept, cancel, pick, settle, settled, start, tick_until
 
 
 @pytest.fixture
@@ -222,8 +222,7 @@ def test_images_of_a_mirror_modifier(merge):
 def test_session_follows_marks(tube):
     rig = bpy.data.objects["Rig"]
     auto_weight(tube, rig)
-    session = start(tube, rig)
-    settle(session)
+    session = settled(tube, rig)
     before = session.copy_edits()
     vertices = mark_band(tube)
     settle(session)
@@ -233,8 +232,7 @@ def test_session_follows_marks(tube):
     assert not is_rigid(tube, rig, vertices) and not parts(tube)
     assert session.undo_edit(redo=True)
     settle(session)
-    session.keep()
-    finish(session)
+    accept(session)
     assert is_rigid(tube, rig, vertices) == 1
     assert session.report["rigid_parts"] == 1
 
@@ -249,8 +247,7 @@ def test_escape_takes_marks_back(tube, early):
     mark_band(tube)
     if not early:
         settle(session)
-    session.restore()
-    finish(session)
+    cancel(session)
     assert entries(tube) == was and not tube.data.araplbs.edits
 
 

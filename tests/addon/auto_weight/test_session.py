@@ -20,6 +20,8 @@ from scenes import (
     weights,
 )
 from sessions import (
+    accept,
+    cancel,
     edit,
     finish,
     frame_by_frame,
@@ -27,6 +29,7 @@ from sessions import (
     painted_tube,
     pick,
     settle,
+    settled,
     start,
     tick_until,
 )
@@ -36,10 +39,8 @@ def test_reports_preserve_volume():
     """The report mentions Preserve Volume from the first frame to the accepted weights."""
     tube, rig = painted_tube(rings=19, sides=10)
     tube.modifiers["Armature"].use_deform_preserve_volume = True
-    session = start(tube, rig)
-    settle(session)
-    session.keep()
-    finish(session)
+    session = settled(tube, rig)
+    accept(session)
     found = session.report["deformers"]
     assert found["preserve_volume"] == ["Tube"] and found["envelopes"] == []
     assert found["energy_before"] > found["energy_after"] > 0
@@ -61,8 +62,7 @@ def test_keeps_what_converged():
         tick_until(session, look)
     assert seen == list(range(len(seen))) and len(seen) >= 3
     assert session.frame.energies[-1] < session.frame.energies[0]
-    session.keep()
-    finish(session)
+    accept(session)
     assert session.report["energy_after"] == session.frame.energies[-1] and not session.message
     found = session.report["deformation"]
     told = found["before"]["surface_strain"], found["after"]["surface_strain"]
@@ -87,8 +87,7 @@ def test_restores_all(frames):
     session = start(tube, rig)
     tick_until(session, lambda: session.written >= frames or session.settled)
     assert snapshot() != before
-    session.restore()
-    finish(session)
+    cancel(session)
     assert session.report is None and session.message is None
     assert snapshot() == before and ordered(tube) == order
     assert not session.worker.running
@@ -148,11 +147,9 @@ def test_no_weights_yet():
     """A session that should start from the current weights, which are missing, computes new weights
     and reports this."""
     tube, rig = tube_and_rig()
-    session = start(tube, rig)
-    settle(session)
+    session = settled(tube, rig)
     assert any("no weights yet" in line for line in session.task.warnings)
-    session.keep()
-    finish(session)
+    accept(session)
     assert_good(tube, rig)
 
 
@@ -160,8 +157,7 @@ def test_kept_half_way_has_no_more_influences_than_allowed():
     tube, rig = painted_tube()
     session = start(tube, rig, start_from="FRESH", max_influences=1, symmetric=False)
     tick_until(session, lambda: session.written >= 0)
-    session.keep()
-    finish(session)
+    accept(session)
     assert_good(tube, rig, most=1)
 
 
@@ -184,8 +180,7 @@ def test_changed_meanwhile(change):
         tube.data.vertices.add(1)
     else:
         rig.data.bones["lower"].name = "other"
-    session.keep()
-    finish(session)
+    accept(session)
     assert session.report is None and not session.restored
     assert "since it was" in session.message or "after it was read" in session.message, (
         session.message
@@ -200,8 +195,7 @@ def test_sorted_in_edit_mode_meanwhile():
     """After the vertices were renumbered, nothing can be restored by number. The last weights stay,
     and a message says so."""
     tube, rig = painted_tube()
-    session = start(tube, rig)
-    settle(session)
+    session = settled(tube, rig)
     after = weights(tube, deform_names(rig))
     places = [tuple(v.co) for v in tube.data.vertices]
     select(tube)
@@ -210,8 +204,7 @@ def test_sorted_in_edit_mode_meanwhile():
     bpy.ops.mesh.select_all(action="SELECT")
     bpy.ops.mesh.sort_elements(type="REVERSE", elements={"VERT"})
     bpy.ops.object.mode_set(mode="OBJECT")
-    session.restore()
-    finish(session)
+    cancel(session)
     assert (
         "has changed since it was read and keeps the last weights" in session.message
         and not session.restored
@@ -264,15 +257,13 @@ def test_saved_in_the_middle(tmp_path):
     """The file contains the earlier weights, and the session continues."""
     tube, rig = painted_tube()
     before = entries(tube)
-    session = start(tube, rig)
-    settle(session)
+    session = settled(tube, rig)
     live = weights(tube, deform_names(rig))
     path = tmp_path / "middle.blend"
     bpy.ops.wm.save_as_mainfile(filepath=str(path), copy=True)
     settle(session)
     np.testing.assert_allclose(weights(tube, deform_names(rig)), live, atol=0.002)
-    session.keep()
-    finish(session)
+    accept(session)
     bpy.ops.wm.open_mainfile(filepath=str(path))
     tube = bpy.data.objects["Tube"]
     assert entries(tube) == before and not tube.data.araplbs.session
@@ -298,8 +289,7 @@ def test_report_of_weights_kept_half_way(energy):
     tube, rig = painted_tube()
     session = start(tube, rig, start_from="FRESH", max_influences=1, symmetric=False, **energy)
     tick_until(session, lambda: session.frame is not None)
-    session.keep()
-    finish(session)
+    accept(session)
     assert session.report["most_influences"] == 1 == session.report["mean_influences"]
     arguments = session.task.problem.arguments
     poses = (
@@ -326,14 +316,12 @@ def test_what_a_session_says():
     """The session states the stretch of the frame that is shown, never that of a start that nobody
     has seen."""
     tube, rig = painted_tube()
-    session = start(tube, rig)
-    settle(session)
+    session = settled(tube, rig)
     facts = addon("operators.live_operator").session_facts(session)
     _before, after = session.frame.strains
     assert facts[0] == f"Stretch {100 * after:.1f} %"
     assert session.frame.curve[0] == session.frame.strains[0] and session.frame.curve[-1] == after
-    session.restore()
-    finish(session)
+    cancel(session)
 
 
 def test_refine_operator_in_the_background():

@@ -4,20 +4,18 @@ import bpy
 import pytest
 from rows_of import Rows
 from scenes import addon, auto_weight, select, tube_and_rig
-from sessions import finish, settle, start
+from sessions import cancel, settled
 
 
 @pytest.fixture
 def session():
     tube, rig = tube_and_rig()
     auto_weight(tube, rig)
-    found = start(tube, rig)
-    settle(found)
+    found = settled(tube, rig)
     select(tube)
     bpy.ops.object.mode_set(mode="WEIGHT_PAINT")
     yield tube
-    found.restore()
-    finish(found)
+    cancel(found)
 
 
 def drawn():

@@ -5,7 +5,7 @@ import bpy
 import numpy as np
 import pytest
 from scenes import add_cube, deform_names, entries, new_scene, select, tube_and_rig, weights
-from sessions import finish, painted_tube, settle, start, tick_until
+from sessions import accept, cancel, finish, painted_tube, settle, settled, start, tick_until
 
 
 def tokens():
@@ -79,8 +79,7 @@ def test_undo_into_the_session_puts_back():
     bpy.ops.ed.undo_push(message="copy")
     copied = entries(bpy.data.objects["Tube.001"])
     settle(session)
-    session.keep()
-    finish(session)
+    accept(session)
     bpy.ops.ed.undo_push(message="kept")
     kept = entries(bpy.data.objects["Tube"])
     assert kept != before
@@ -97,8 +96,7 @@ def test_files_hold_no_token(tmp_path):
     path = tmp_path / "copy.blend"
     bpy.ops.wm.save_as_mainfile(filepath=str(path), copy=True)
     tick_until(session, lambda: session.settled)
-    session.restore()
-    finish(session)
+    cancel(session)
     bpy.ops.wm.open_mainfile(filepath=str(path))
     assert len(bpy.data.meshes) == 2 and not tokens()
 
@@ -209,8 +207,7 @@ def test_object_of_a_shared_mesh_deleted_meanwhile():
     """The mesh remains, with its earlier weights."""
     tube, other, before, session = shared_tube()
     bpy.data.objects.remove(tube)
-    session.restore()
-    finish(session)
+    cancel(session)
     assert entries(other) == before
 
 
@@ -275,8 +272,7 @@ def test_save_that_fails(state, tmp_path):
     """The session continues with its token, and its final result is complete."""
     tube, rig = painted_tube(rings=300, sides=40)
     before = entries(tube)
-    session = start(tube, rig, start_from="FRESH")
-    settle(session)
+    session = settled(tube, rig, start_from="FRESH")
     getattr(session, {"KEEPING": "keep", "RESTORING": "restore"}.get(state, "copy_edits"))()
     for _ in range(3):
         session._step()

@@ -6,7 +6,7 @@ import bpy
 import numpy as np
 import pytest
 from scenes import add_tube, addon, bind, package, select
-from sessions import finish, painted_tube, start, tick_until, weigh_once
+from sessions import cancel, painted_tube, start, tick_until, weigh_once
 
 
 def move(ob):
@@ -64,8 +64,7 @@ def test_cancel_after_groups_changed_while_reading(act):
             break
         act(tube)
         tick_until(session, lambda: session.written >= 0)  # noqa: B023
-        session.restore()
-        finish(session)
+        cancel(session)
         assert session.restored and not session.message
         assert by_names(tube) == expected, f"after {ticks} steps of reading"
         ticks += 1 if act is move else 4  # after every step of reading, or some
@@ -79,8 +78,7 @@ def test_a_group_of_no_bone_stays_removed():
     tick_until(session, lambda: session.written >= 0)
     remove_other(tube)
     session.tick(0)
-    session.restore()
-    finish(session)
+    cancel(session)
     names, rows = by_names(tube)
     assert names == [name for name in expected[0] if name != "Other"]
     assert rows == [[each for each in row if each[0] != "Other"] for row in expected[1]]

@@ -15,7 +15,7 @@ from scenes import (
     tube_and_rig,
     weights,
 )
-from sessions import finish, settle, start, tick_until
+from sessions import accept, cancel, settle, settled, start, tick_until
 
 
 def now(tube):
@@ -27,8 +27,7 @@ def test_nothing_moves_where_a_weighting_has_ended():
     tube, rig = tube_and_rig()
     auto_weight(tube, rig)
     before = now(tube)
-    session = start(tube, rig)
-    settle(session)
+    session = settled(tube, rig)
     assert session.frame.iterations == 0 and session.frame.done
     first, last = session.frame.strains
     assert first == last
@@ -38,8 +37,7 @@ def test_nothing_moves_where_a_weighting_has_ended():
     tick_until(session, lambda: session.settled)
     assert session.frame.iterations > 0
     assert np.abs(now(tube) - before).max() > 0.05
-    session.restore()
-    finish(session)
+    cancel(session)
     np.testing.assert_array_equal(now(tube), before)
 
 
@@ -49,11 +47,9 @@ def test_one_of_several_is_at_rest_by_itself():
     other = add_tube("Other", radius=0.4)
     auto_weight(tube, other, rig)
     for meshes in ((tube,), (other,), (tube, other)):
-        session = start(*meshes, rig)
-        settle(session)
+        session = settled(*meshes, rig)
         assert session.frame.iterations == 0, meshes
-        session.restore()
-        finish(session)
+        cancel(session)
 
 
 def test_an_accepted_session_is_an_end():
@@ -62,14 +58,11 @@ def test_an_accepted_session_is_an_end():
     session = start(tube, rig)  # of 4: there is something to do
     settle(session)
     assert session.frame.iterations > 0
-    session.keep()
-    finish(session)
+    accept(session)
     kept = entries(tube)
-    session = start(tube, rig)
-    settle(session)
+    session = settled(tube, rig)
     assert session.frame.iterations == 0
-    session.keep()
-    finish(session)
+    accept(session)
     assert entries(tube) == kept
 
 
@@ -93,8 +86,7 @@ def test_what_is_not_that_end(change):
     else:
         for group in list(tube.vertex_groups):
             tube.vertex_groups.remove(group)
-    session = start(tube, rig, **options)
-    settle(session)
+    session = settled(tube, rig, **options)
     assert session.frame.iterations > 0
 
 
@@ -103,8 +95,7 @@ def test_settings_act_in_a_session():
     tube, rig = tube_and_rig()
     auto_weight(tube, rig)
     before, whole = now(tube), snapshot()
-    session = start(tube, rig)
-    settle(session)
+    session = settled(tube, rig)
     pinned = np.arange(20, 60)
     brush = addon("features.edits.operator")
     brush.paint_edit(tube.data, "WEIGHT", "lower", pinned, np.full(40, 1.9))
@@ -121,7 +112,6 @@ def test_settings_act_in_a_session():
         bone_spring_stiffness=package("model.options").Options().bone_spring_stiffness,
     )
     settle(session)
-    session.restore()
-    finish(session)
+    cancel(session)
     np.testing.assert_array_equal(now(tube), before)
     assert snapshot() == whole

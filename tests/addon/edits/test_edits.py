@@ -326,6 +326,14 @@ def panel():
     panel_settings(**names)
 
 
+@pytest.fixture
+def view():
+    found = addon("operators.error_view").view
+    yield found
+    bpy.context.window_manager.araplbs_errors = "NONE"
+    found.cancel()
+
+
 def keyed_bend(rig, bone, angle):
     """An action of 5 frames that gradually bends one bone."""
     posed = rig.pose.bones[bone]
@@ -377,7 +385,7 @@ def test_only_bones_with_weights_are_posed(tube):
     assert names == ["lower", "middle"]
 
 
-def test_view_in_the_poses_of_the_panel(tube, panel):
+def test_view_in_the_poses_of_the_panel(tube, panel, view):
     """The poses are read once, even in Rest Position, and again when settings change."""
     strain, layer = addon("blender.read.deformation_errors").object_strain, bpy.context.view_layer
     options, rig = package("model.options").Options, tube.parent
@@ -385,52 +393,44 @@ def test_view_in_the_poses_of_the_panel(tube, panel):
     rig.data.pose_position = "REST"
     layer.objects.active = tube
     panel(animation="ACTIVE", animation_frames=5, pose_count=2)
-    manager, view = bpy.context.window_manager, addon("operators.error_view").view
-    try:
-        manager.araplbs_errors = "POSES"
-        wanted = options(animation="ACTIVE", animation_frames=5, pose_count=2)
-        np.testing.assert_allclose(look(view), strain(tube, layer, False, wanted), atol=1e-9)
-        layer.update()  # the call above has read frames, too
-        look(view)
-        poses, source = view._poses, view._source
-        layer.update()
-        look(view)
-        assert view._poses is poses and view._source is source
-        panel(pose_count=3)
-        wanted = dataclasses.replace(wanted, pose_count=3)
-        np.testing.assert_allclose(look(view), strain(tube, layer, False, wanted), atol=1e-9)
-        rig.data.pose_position = "POSE"
-        bpy.context.scene.frame_set(5)
-        manager.araplbs_errors = "POSE"
-        np.testing.assert_allclose(look(view), strain(tube, layer, True), atol=1e-9)
-        assert view.result.max() > 0.1
-    finally:
-        manager.araplbs_errors = "NONE"
-        view.cancel()
+    manager = bpy.context.window_manager
+    manager.araplbs_errors = "POSES"
+    wanted = options(animation="ACTIVE", animation_frames=5, pose_count=2)
+    np.testing.assert_allclose(look(view), strain(tube, layer, False, wanted), atol=1e-9)
+    layer.update()  # the call above has read frames, too
+    look(view)
+    poses, source = view._poses, view._source
+    layer.update()
+    look(view)
+    assert view._poses is poses and view._source is source
+    panel(pose_count=3)
+    wanted = dataclasses.replace(wanted, pose_count=3)
+    np.testing.assert_allclose(look(view), strain(tube, layer, False, wanted), atol=1e-9)
+    rig.data.pose_position = "POSE"
+    bpy.context.scene.frame_set(5)
+    manager.araplbs_errors = "POSE"
+    np.testing.assert_allclose(look(view), strain(tube, layer, True), atol=1e-9)
+    assert view.result.max() > 0.1
 
 
-def test_view_of_all_bones(tube, panel):
+def test_view_of_all_bones(tube, panel, view):
     """The view shows the colors of the current weights and updates them when the weights change."""
     colors = package("measures.bone_colors").palette(len(tube.parent.data.bones))
     bpy.context.view_layer.objects.active = tube
-    manager, view = bpy.context.window_manager, addon("operators.error_view").view
-    try:
-        manager.araplbs_errors = "BONES"
-        names = [bone.name for bone in tube.parent.data.bones]
-        for moved in ("lower", "upper"):
-            everything = list(range(len(tube.data.vertices)))
-            for group in tube.vertex_groups:
-                group.remove(everything)
-            tube.vertex_groups[moved].add(everything, 1.0, "REPLACE")
-            view.forget()
-            wanted = np.tile(colors[names.index(moved)], (len(everything), 1))
-            np.testing.assert_allclose(look(view), wanted, atol=1e-6)
-    finally:
-        manager.araplbs_errors = "NONE"
-        view.cancel()
+    manager = bpy.context.window_manager
+    manager.araplbs_errors = "BONES"
+    names = [bone.name for bone in tube.parent.data.bones]
+    for moved in ("lower", "upper"):
+        everything = list(range(len(tube.data.vertices)))
+        for group in tube.vertex_groups:
+            group.remove(everything)
+        tube.vertex_groups[moved].add(everything, 1.0, "REPLACE")
+        view.forget()
+        wanted = np.tile(colors[names.index(moved)], (len(everything), 1))
+        np.testing.assert_allclose(look(view), wanted, atol=1e-6)
 
 
-def test_view_of_a_mesh_on_a_bone(tube, panel):
+def test_view_of_a_mesh_on_a_bone(tube, panel, view):
     """Reading puts the armature into its rest position. This pose does not count as a change, so
     nothing is read again."""
     rig, layer = tube.parent, bpy.context.view_layer
@@ -439,38 +439,30 @@ def test_view_of_a_mesh_on_a_bone(tube, panel):
     layer.objects.active = tube
     layer.update()
     panel(pose_count=2)
-    manager, view = bpy.context.window_manager, addon("operators.error_view").view
-    try:
-        manager.araplbs_errors = "POSES"
-        assert look(view) is not None
-        source = view._source
-        for _ in range(3):
-            layer.update()
-            look(view)
-        assert source and view._source is source
-    finally:
-        manager.araplbs_errors = "NONE"
-        view.cancel()
+    manager = bpy.context.window_manager
+    manager.araplbs_errors = "POSES"
+    assert look(view) is not None
+    source = view._source
+    for _ in range(3):
+        layer.update()
+        look(view)
+    assert source and view._source is source
 
 
-def test_view_after_a_mesh_that_has_no_colors(tube, panel):
+def test_view_after_a_mesh_that_has_no_colors(tube, panel, view):
     """The colors return with the mesh that had them."""
     layer, manager = bpy.context.view_layer, bpy.context.window_manager
-    bare, view = add_tube("Bare"), addon("operators.error_view").view
+    bare = add_tube("Bare")
     panel(pose_count=2)
-    try:
-        manager.araplbs_errors = "POSES"
-        layer.objects.active = tube
-        wanted = look(view).copy()
-        layer.objects.active = bare
-        assert look(view) is None
-        assert view.message == "'Bare' has no armature"
-        layer.objects.active = tube
-        np.testing.assert_array_equal(look(view), wanted)
-        assert view.message is None
-    finally:
-        manager.araplbs_errors = "NONE"
-        view.cancel()
+    manager.araplbs_errors = "POSES"
+    layer.objects.active = tube
+    wanted = look(view).copy()
+    layer.objects.active = bare
+    assert look(view) is None
+    assert view.message == "'Bare' has no armature"
+    layer.objects.active = tube
+    np.testing.assert_array_equal(look(view), wanted)
+    assert view.message is None
 
 
 @pytest.mark.parametrize("preserve_volume", [False, True])

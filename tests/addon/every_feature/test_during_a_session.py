@@ -4,7 +4,7 @@ message."""
 import bpy
 import pytest
 from scenes import auto_weight, select, tube_and_rig
-from sessions import finish, settle, start
+from sessions import cancel, settled
 
 REFUSING = (
     *("auto_weight", "show_weights", "keep_shown_weights", "original_weights", "select_note"),
@@ -17,11 +17,9 @@ REFUSING = (
 def session():
     tube, rig = tube_and_rig()
     auto_weight(tube, rig)
-    found = start(tube, rig)
-    settle(found)
+    found = settled(tube, rig)
     yield tube, rig
-    found.restore()
-    finish(found)
+    cancel(found)
 
 
 @pytest.mark.parametrize("name", REFUSING)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from joint_scenes import OFF, TRUE, off_axis, optimize, place, skeleton_of, start_session
 from scenes import add_armature, add_tube, bind, new_scene, select
-from sessions import finish, tick_until
+from sessions import accept, tick_until
 
 ASIDE = (0, 0.4, 0)
 HEADS = {**TRUE, **OFF}
@@ -60,8 +60,7 @@ def test_a_session_shows_bones_from_joint_to_joint():
     assert skeleton_of(rig) == before
     shown = session.frame.skeleton
     np.testing.assert_allclose(shown.tails[:2], shown.heads[1:], atol=1e-6)
-    session.keep()
-    finish(session)
+    accept(session)
     assert not session.message and set(session.report["moved_bones"]) >= {"middle", "upper"}
     assert off_axis(rig, "middle") < 0.6 * np.linalg.norm(OFF["middle"][:2])
 

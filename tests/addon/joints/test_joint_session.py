@@ -10,7 +10,7 @@ from scenes import (
     select,
     snapshot,
 )
-from sessions import finish, frame_by_frame, tick_until
+from sessions import accept, cancel, frame_by_frame, tick_until
 
 
 def test_session_shows_frames_and_writes_once():
@@ -32,8 +32,7 @@ def test_session_shows_frames_and_writes_once():
     energies = session.frame.energies
     assert energies[-1] < energies[0]
     expected = session.frame.skeleton
-    session.keep()
-    finish(session)
+    accept(session)
     assert not session.message and session.report["moved_bones"]
     np.testing.assert_allclose(place(rig, "upper"), expected.heads[2], atol=1e-6)
     assert_good(tube, rig)
@@ -52,8 +51,7 @@ def test_cancel_changes_nothing(when):
     if when == "at once":
         session.restore_now()
     else:
-        session.restore()
-        finish(session)
+        cancel(session)
     assert session.restored and session.report is None and session.message is None
     assert snapshot() == before and skeleton_of(rig) == bones
     assert addon("operators.session").current_session() is None
@@ -80,7 +78,6 @@ def test_edited_meanwhile():
     rig.data.edit_bones["upper"].head = (0.3, 0, 2)
     bpy.ops.object.mode_set(mode="OBJECT")
     before, bones = snapshot(), skeleton_of(rig)
-    session.keep()
-    finish(session)
+    accept(session)
     assert "was edited after it was read" in session.message and session.report is None
     assert snapshot() == before and skeleton_of(rig) == bones
