@@ -56,14 +56,14 @@ PURE=(
   test_compare_browser.py test_compare_page.py test_pictures.py test_bench_rigs.py
   test_beyond_strain.py
   test_body_parts.py test_bone_colors.py
-  test_bone_evidence.py test_presets_table.py test_brush_icons.py
+  test_bone_evidence.py test_brush_icons.py
   test_clocks.py test_kept_files.py test_mcp.py test_agents_page.py test_blender_room.py test_printed.py
-  test_features.py test_dialogs.py test_readme.py test_build.py test_help.py
+  test_dialogs.py test_readme.py test_build.py test_help.py
   test_documentation.py test_python_page.py test_predicted_page.py
   test_farm_process.py test_farm_reports.py test_languages.py test_layers.py test_likeness.py
   test_manual.py test_outputs.py test_rooms.py test_sentences.py
   test_affine.py test_arrays.py test_body.py test_bone_motion.py test_lost.py
-  test_native_module.py test_progress_parts.py test_sides.py test_file_names.py test_imported_page.py
+  test_native_module.py test_progress_parts.py test_sides.py test_file_names.py
   # Because gcc's sanitizer does not prepare its allocator for fork, the child may wait for a lock
   # that a thread of its parent held.
   test_ending.py::test_a_process_that_was_forked_in_the_midst

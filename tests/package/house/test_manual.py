@@ -126,3 +126,16 @@ def test_measured_numbers_are_those_of_a_linked_page(page):
         told = "".join((MANUAL / link).read_text("utf-8") for link in links)
         for number in re.findall(r"\d[\d.,]*\d|\d", NO_MEASUREMENT.sub("", text)):
             assert re.search(rf"(?<![\d.]){re.escape(number)}(?![\d.]*\d)", told), (number, text)
+
+
+@pytest.mark.parametrize(
+    "source", ["glTF", "FBX", "VRM", "Mixamo", "Meshy", "Unreal", "Unity", "Daz", "MMD"]
+)
+def test_every_source_of_imported_characters_has_a_row(source):
+    """And no advice on Blender 4's importer removes the last bone of every chain, such as toes."""
+    page = (MANUAL / "imported.md").read_text("utf-8")
+    titles = ("What to choose in the importer", "What to expect of a file")
+    tables = "".join(page.split(f"## {title}\n")[1].split("\n## ")[0] for title in titles)
+    rows = [line for line in tables.splitlines() if line.startswith("|")]
+    assert any(re.search(rf"\b{source}\b", row) for row in rows)
+    assert "ignore_leaf_bones" not in page

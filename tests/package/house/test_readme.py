@@ -1,4 +1,5 @@
-"""Every number in README.md is computed from a page of docs/bench."""
+"""Every number in README.md and in the manual's table of presets is computed from a page of
+docs/bench."""
 
 import re
 import sys
@@ -8,7 +9,7 @@ import pytest
 from paths import ROOT
 
 sys.path.append(str(ROOT / "bench"))
-readme = import_module("readme")
+readme, presets = import_module("readme"), import_module("presets")
 TEXT = (ROOT / "README.md").read_text("utf-8")
 CODE = re.compile(r"^```.*?^```|`[^`\n]*`|\]\([^)]*\)", re.DOTALL | re.MULTILINE)
 # Numbers that are not measurements: versions, settings, limits of classes, the paper's year.
@@ -45,3 +46,10 @@ def test_pages_that_changed_change_readme():
     assert readme.filled(changed) == readme.filled(TEXT)
     with pytest.raises(ValueError, match="0 places"):
         readme.filled(TEXT.replace("less than a second on", "a minute on"))
+
+
+def test_the_presets_of_the_manual():
+    text, rows = presets.MANUAL.read_text("utf-8"), presets.rows_of_the_page()
+    assert presets.filled(text, rows) == text, "python bench/presets.py brings it up to date"
+    with pytest.raises(ValueError, match="0 tables"):
+        presets.filled("", rows)

@@ -1,9 +1,14 @@
 """A module in araplbs/ or araplbs_addon/ imports only from its own folder or from folders below it,
 and the package imports only NumPy and its own modules, by relative names: `import araplbs` would
-reach all of them."""
+reach all of them.
+
+Each feature is a folder or file of araplbs/features and araplbs_addon/features, with the same name
+in both. Shared code imports no feature, and a feature imports another one only if PAIRS lists the
+pair."""
 
 import ast
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -44,25 +49,48 @@ OPTIONAL = {
     "mcp/server.py": {"anyio", "mcp"},
     "farm/dask_client.py": {"cloudpickle", "distributed"},
 }
+# Features that may use another one, and the reason; fewer pairs are better.
+PAIRS = {
+    ("auto_weight", "check"): "the Result lists the findings before and after",
+    ("auto_weight", "joints"): "the Result moves limbs that are off their bones",
+    ("auto_weight", "new_vertices"): "Auto-weight of new vertices alone, by an option",
+    ("export_game", "auto_weight"): "the presets of engines",
+    ("reduce_bones", "check"): "reads a character as Check Weights does",
+    ("repair", "auto_weight"): "a repair is measured, and told in the Result",
+    ("repair", "check"): "repairs what Check Weights finds",
+    ("repair", "new_vertices"): "the vertices of a finding are solved as new ones",
+    ("repair", "transfer"): "cloth that is pierced gets weights of the skin below",
+    ("restore", "transfer"): "the stored mesh is the source of a transfer",
+    ("transfer", "auto_weight"): "a transfer is measured, and told in the Result",
+    ("transfer_shapes", "transfer"): "vertices match as for weights",
+}
+# Rooms that stand above the features: they put them together.
+ABOVE = {
+    *(f"araplbs/{room}" for room in ("gltf", "usd", "api", "cli", "blender", "mcp")),
+    *(f"araplbs_addon/{room}" for room in ("features", "cli", "script", "panels", "registration")),
+}
 OF_PACKAGE = sorted(PACKAGE.rglob("*.py"))
 OF_ADDON = sorted(ADDON.rglob("*.py"))
 FILES = [*OF_PACKAGE, *OF_ADDON]
+FEATURES = {
+    path.relative_to(root / "features").parts[0].removesuffix(".py")
+    for root in (PACKAGE, ADDON)
+    for path in (root / "features").rglob("[!_]*.py")
+}
 
 
 def imported(file, text):
     """For every import in a file, the paths that it may refer to: ("base", "steps") in the same
-    package, ("", "numpy") for others."""
+    package, ("", "numpy", "linalg") for others."""
     here = list(Path(file).parent.parts)
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Import):
             for alias in node.names:
-                yield ("", alias.name.partition(".")[0])
+                yield ("", *alias.name.split("."))
         elif isinstance(node, ast.ImportFrom):
             module = node.module.split(".") if node.module else []
-            if not node.level:
-                yield ("", module[0])
-                continue
-            base = here[: len(here) - node.level + 1] + module
+            base = here[: len(here) - node.level + 1] if node.level else [""]
+            base = base + module
             for alias in node.names:
                 yield (*base, alias.name)
 
@@ -152,6 +180,51 @@ def test_the_search_in_the_addon_finds_them(file, text):
     assert list(wrong_in_addon(file, text))
 
 
+def feature_of(path):
+    """The feature of a path in the package or in the add-on, or None."""
+    if path[:1] == ("",) and path[1] in {PACKAGE.name, ADDON.name}:
+        path = path[2:]
+    return path[1] if path[:1] == ("features",) and path[1:2] and path[1] in FEATURES else None
+
+
+def uses(root, file, text):
+    """(room or feature of a file, feature) of each import of a feature by another module."""
+    own = Path(file).with_suffix("").parts
+    for path in imported(file, text):
+        feature = feature_of(path)
+        if feature and feature != feature_of(own):
+            yield feature_of(own) or f"{root.name}/{own[0]}", feature
+
+
+@cache
+def all_uses():
+    roots = [(PACKAGE, f) for f in OF_PACKAGE] + [(ADDON, f) for f in OF_ADDON]
+    return {use for root, file in roots for use in uses(root, file.relative_to(root), read(file))}
+
+
+def test_features_use_each_other_as_the_table_says():
+    assert {(own, other) for own, other in all_uses() if "/" not in own} == set(PAIRS)
+
+
+def test_code_that_features_share_imports_none():
+    assert {own for own, _other in all_uses() if "/" in own} <= ABOVE
+
+
+def test_the_search_finds_features():
+    for text in ("from ..features.check import task", "from araplbs.features import check"):
+        assert list(uses(ADDON, "operators/work.py", f"if TYPE_CHECKING:\n    {text}")) == [
+            ("araplbs_addon/operators", "check")
+        ]
+
+
+def test_a_feature_has_one_name():
+    """Each feature of the package has a folder in the add-on, with its task or operator."""
+    assert {path.name for path in (ADDON / "features").glob("[!_]*")} == FEATURES
+    for name in FEATURES:
+        files = {path.stem for path in (ADDON / "features" / name).glob("*.py")}
+        assert "operator" in files, name
+
+
 def test_types_are_of_rooms_below():
     text = "if TYPE_CHECKING:\n    from ..character.problem import Problem"
     assert list(wrong_in_package("base/extent.py", text))
@@ -161,6 +234,10 @@ def test_every_room_says_what_belongs_there():
     rooms = [ADDON / layer / room for layer, rooms in ROOMS.items() for room in rooms]
     for room in [*rooms, *(PACKAGE / each for each in PACKAGE_ROOMS)]:
         assert ast.get_docstring(ast.parse(read(room / "__init__.py"))), room
+    for folder in (PACKAGE, ADDON):
+        for init in folder.glob("features/*/__init__.py"):
+            said = ast.get_docstring(ast.parse(read(init)))
+            assert said and len(said.splitlines()) <= 2, init
 
 
 def test_every_file_is_looked_at():
