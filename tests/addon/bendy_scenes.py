@@ -108,13 +108,6 @@ def assert_same_in_poses(make, poses=(1, 2, 3), most=EXACT, **options):
     return tube, rig
 
 
-def select_bones(rig, names):
-    """Selects the bones in Pose mode."""
-    of_pose = hasattr(rig.pose.bones[0], "select")
-    for bone in rig.pose.bones if of_pose else rig.data.bones:
-        bone.select = bone.name in names
-
-
 def rest_rig(rig):
     for bone in rig.pose.bones:
         bone.matrix_basis.identity()

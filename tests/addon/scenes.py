@@ -116,6 +116,12 @@ def select(*objects, active=None):
     layer.objects.active = active or objects[-1]
 
 
+def choose_bones(rig, *names):
+    """Selects these bones and no others."""
+    for flag in addon("blender.data.bones").bone_flags(rig):
+        flag.select = flag.name in names
+
+
 def auto_weight(*objects, **options):
     """Runs the operator on these objects, the last of which is active."""
     if objects:

@@ -4,6 +4,7 @@ import bpy
 import flaws
 import numpy as np
 import pytest
+from flaws import weighted
 from rows_of import Rows
 from scenes import (
     add_cube,
@@ -12,6 +13,7 @@ from scenes import (
     assert_good,
     auto_weight,
     bind,
+    choose_bones,
     entries,
     package,
     select,
@@ -28,12 +30,6 @@ def in_a_window(monkeypatch):
 
 def at_hand():
     return addon("features.auto_weight.outcome").outcome_at_hand(bpy.context)
-
-
-def weighted(**options):
-    tube, rig = tube_and_rig()
-    auto_weight(tube, rig, **options)
-    return tube, rig
 
 
 def shown(which):
@@ -433,8 +429,7 @@ def test_bones_that_were_free():
     tube, rig = weighted()
     select(rig)
     bpy.ops.object.mode_set(mode="POSE")
-    for flag in addon("blender.data.bones").bone_flags(rig):
-        flag.select = flag.name == "middle"
+    choose_bones(rig, "middle")
     before = weights(tube, ["upper"])
     auto_weight(only_selected_bones=True, bone_spring_stiffness=1)
     assert at_hand().chosen == (1, 3)

@@ -12,7 +12,6 @@ from bendy_scenes import (
     one_bone,
     pose,
     posed,
-    select_bones,
     share,
     tail,
     weight,
@@ -23,6 +22,7 @@ from scenes import (
     add_object,
     add_tube,
     bind,
+    choose_bones,
     entries,
     new_scene,
     package,
@@ -198,7 +198,7 @@ def test_one_side_of_a_mirror_modifier():
     half, rig = half_with_mirror()
     select(rig)
     bpy.ops.object.mode_set(mode="POSE")
-    select_bones(rig, ["arm.L"])
+    choose_bones(rig, "arm.L")
     before = snapshot()
     swaps = "The Mirror modifier of 'Half' swaps 'arm.L' and 'arm.R'"
     with pytest.raises(RuntimeError, match=f"{swaps}: convert both"):

@@ -3,12 +3,13 @@ leaves no changes."""
 
 import bpy
 import pytest
-from bendy_scenes import CHAIN, pose, select_bones, tail, weight
+from bendy_scenes import CHAIN, pose, tail, weight
 from scenes import (
     add_armature,
     add_tube,
     addon,
     bind,
+    choose_bones,
     new_scene,
     select,
     snapshot,
@@ -24,7 +25,7 @@ def test_modes_and_selection(mode):
         for bone in rig.data.edit_bones:
             bone.select = bone.name == "middle"
     else:
-        select_bones(rig, ["middle"])
+        choose_bones(rig, "middle")
     assert bpy.ops.object.araplbs_bendy() == {"FINISHED"}
     assert rig.mode == ("OBJECT" if mode == "OBJECT" else "POSE")
     left = addon("features.bendy.parameters").bendy_bones(rig)

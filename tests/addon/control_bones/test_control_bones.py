@@ -10,6 +10,7 @@ from scenes import (
     assert_good,
     auto_weight,
     bind,
+    choose_bones,
     deform_names,
     package,
     select,
@@ -62,8 +63,7 @@ def test_a_row_selects_its_bone(arm):
     auto_weight(tube, rig)
     for name in ("pole", "copy"):
         bpy.context.window_manager.araplbs_control_bone = rig.data.bones.find(name)
-        flags = addon("blender.data.bones").bone_flags(rig)
-        assert [flag.name for flag in flags if flag.select] == [name]
+        assert addon("blender.data.bones").selected_bones(rig) == [name]
         assert rig.data.bones.active.name == name and bpy.context.mode == "POSE"
     bpy.context.window_manager.araplbs_control_bone = 99
     assert rig.data.bones.active.name == "copy"
@@ -166,8 +166,7 @@ def test_only_control_bones_are_selected(arm):
     bind(tube, rig)
     select(rig)
     bpy.ops.object.mode_set(mode="POSE")
-    for flag in addon("blender.data.bones").bone_flags(rig):
-        flag.select = flag.name == "pole"
+    choose_bones(rig, "pole")
     with pytest.raises(
         RuntimeError, match=r"Only control bones of 'Rig' are selected|all its unlocked bones"
     ):

@@ -14,6 +14,7 @@ import bpy
 import pytest
 from rows_of import drawn
 from scenes import MODULE, addon, auto_weight, tube_and_rig
+from test_guard import operators
 
 FOLDER = Path(sys.modules[MODULE].__file__).parent
 CLASSES = (
@@ -206,22 +207,13 @@ COMMAND = Command("new", "", "", None, None, None)
 """
 
 
-def operator_classes():
-    """All operator classes of the add-on that exist in Python, by name."""
-    found, left = [], [bpy.types.Operator]
-    while left:
-        left += (below := left.pop().__subclasses__())
-        found += [cls.__name__ for cls in below if cls.__module__.startswith(MODULE)]
-    return found
-
-
 def test_a_file_is_all_that_a_new_operator_needs(monkeypatch, tmp_path):
     """Removing the file leaves nothing behind."""
-    before = operator_classes()
+    before = operators()
     drop_in(monkeypatch, tmp_path)
     monkeypatch.undo()
     gc.collect()
-    assert operator_classes() == before
+    assert operators() == before
 
 
 def drop_in(monkeypatch, tmp_path):

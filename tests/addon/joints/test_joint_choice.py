@@ -5,7 +5,7 @@ import bpy
 import numpy as np
 import pytest
 from joint_scenes import TRUE, bent_tube
-from scenes import addon, auto_weight, select, snapshot
+from scenes import auto_weight, choose_bones, select, snapshot
 
 WRONG = {"upper": (0, 0, 1.55)}  # where the tube bends at 2
 
@@ -32,8 +32,7 @@ def heads(rig):
 def pose_selecting(rig, tube, *names):
     select(tube, rig)
     bpy.ops.object.mode_set(mode="POSE")
-    for flag in addon("blender.data.bones").bone_flags(rig):
-        flag.select = flag.name in names
+    choose_bones(rig, *names)
 
 
 def optimize(**options):

@@ -29,6 +29,7 @@ from scenes import (
     assert_good,
     auto_weight,
     bind,
+    choose_bones,
     entries,
     package,
     select,
@@ -71,8 +72,7 @@ def test_everything_else_stays(mode):
     rig.data.bones.active = rig.data.bones["upper"]
     if mode == "POSE":
         bpy.ops.object.mode_set(mode="POSE")
-        bpy.ops.pose.select_all(action="DESELECT")
-        bone_flags(rig)["middle"].select = True
+        choose_bones(rig, "middle")
     before = snapshot()
     if mode == "OBJECT":
         bpy.context.view_layer.objects.active = rig
@@ -84,13 +84,7 @@ def test_everything_else_stays(mode):
     assert rig.data.bones.active == rig.data.bones["upper"]
     assert rig.hide_get() == (mode == "OBJECT") and other.mode == "OBJECT"
     if mode == "POSE":
-        assert [n for n, flags in bone_flags(rig).items() if flags.select] == ["middle"]
-
-
-def bone_flags(rig):
-    """The owner of the selection of each bone: since Blender 5.0 the pose bone."""
-    of_pose = "select" in bpy.types.PoseBone.bl_rna.properties
-    return dict((rig.pose if of_pose else rig.data).bones.items())
+        assert addon("blender.data.bones").selected_bones(rig) == ["middle"]
 
 
 def test_weights_can_stay():

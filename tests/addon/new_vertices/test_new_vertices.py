@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from command import opened, run, save
 from deep import refused
+from flaws import near, remove, weighted
 from paths import DATA, shared_file
 from scenes import (
     add_armature,
@@ -28,20 +29,8 @@ def weight_new_vertices(*objects, **options):
     return bpy.ops.object.araplbs_new_vertices("EXEC_DEFAULT", **options)
 
 
-def weighted():
-    tube, rig = tube_and_rig()
-    auto_weight(tube, rig)
-    return tube, rig
-
-
-def clear(ob, vertices):
-    for group in ob.vertex_groups:
-        group.remove(vertices)
-
-
-def around(ob, height, width=0.35):
-    """Vertices of a tube near a height."""
-    return [v.index for v in ob.data.vertices if abs(v.co.z - height) < width]
+def around(tube, height):
+    return near(tube, height, 0.35)
 
 
 def others_stay(before, after, new):
@@ -54,7 +43,7 @@ def test_weights_that_were_removed_come_back():
     tube, rig = weighted()
     before, dense = entries(tube), weights(tube, deform_names(rig))
     new = around(tube, 1.0)
-    clear(tube, new)
+    remove(tube, new)
     assert weight_new_vertices(tube, rig) == {"FINISHED"}
     assert others_stay(before, entries(tube), new)
     again = assert_good(tube, rig)
@@ -111,7 +100,7 @@ def test_edit_mode_writes_what_object_mode_does():
     for mode in ("OBJECT", "EDIT"):
         tube, rig = weighted()
         new = around(tube, 1.0)
-        clear(tube, new)
+        remove(tube, new)
         if mode == "EDIT":
             for vertex in edit(tube).verts:
                 vertex.select = vertex.index in new
@@ -160,7 +149,7 @@ def test_split_vertices_stay_together():
         places.setdefault(tuple(round(c, 5) for c in vertex.co), []).append(vertex.index)
     twins = [which for which in places.values() if len(which) == 2]
     assert len(twins) == 10
-    clear(tube, [second for _first, second in twins])
+    remove(tube, [second for _first, second in twins])
     assert weight_new_vertices(tube, rig) == {"FINISHED"}
     dense = weights(tube, deform_names(rig))
     for first, second in twins:
@@ -181,7 +170,7 @@ def test_mirrored():
     auto_weight(tube, rig)
     before, dense = entries(tube), weights(tube, deform_names(rig))
     new = around(tube, 1.0)
-    clear(tube, new)
+    remove(tube, new)
     assert weight_new_vertices(tube, rig) == {"FINISHED"}
     assert others_stay(before, entries(tube), new)
     assert np.abs(assert_good(tube, rig) - dense)[new].sum(1).mean() < 0.1
@@ -224,7 +213,7 @@ def test_patch_of_a_character(name):
     points = np.array([v.co for v in ob.data.vertices])
     middle = points[np.argsort(np.linalg.norm(points - points.mean(0), axis=1))[100]]
     new = np.argsort(np.linalg.norm(points - middle, axis=1))[:100].tolist()
-    clear(ob, new)
+    remove(ob, new)
     assert weight_new_vertices(ob, rig) == {"FINISHED"}
     assert others_stay(before, entries(ob), new)
     again = assert_good(ob, rig)
@@ -238,7 +227,7 @@ def test_command(tmp_path, capfd):
     tube, rig = weighted()
     new = around(tube, 1.0)
     before, names = entries(tube), deform_names(rig)
-    clear(tube, new)
+    remove(tube, new)
     source = save(tmp_path / "in.blend")
     assert run("weight", "--only-new", source, "-o", tmp_path / "out.blend") == 0
     assert f"{len(new)} new vertices, solved with" in capfd.readouterr().out
@@ -251,7 +240,7 @@ def test_undo_in_edit_mode():
     """One undo step, including new groups; test_every_task.py tests this in Object mode."""
     tube, _rig = weighted()
     new = around(tube, 2.5)
-    clear(tube, new)
+    remove(tube, new)
     tube.vertex_groups.remove(tube.vertex_groups["upper"])
     before = [entries(tube), [group.name for group in tube.vertex_groups]]
     for vertex in edit(tube).verts:

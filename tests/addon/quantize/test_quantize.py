@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from command import opened, run, save
 from deep import refused
-from scenes import auto_weight, deform_names, entries, package, select, tube_and_rig, weights
+from flaws import weighted
+from scenes import deform_names, entries, package, select, weights
 
 
 def quantize_operator(*objects, **options):
@@ -77,15 +78,9 @@ def test_threshold_keeps_the_largest():
     assert quantized(rows, 255, threshold=1.0).bones.tolist() == [0, 0]
 
 
-def weighted(most=8):
-    tube, rig = tube_and_rig()
-    auto_weight(tube, rig, max_influences=most)
-    return tube, rig
-
-
 @pytest.mark.parametrize(("bits", "steps"), [("8", 255), ("16", 65535), ("NONE", 0)])
 def test_operator(bits, steps):
-    tube, rig = weighted()
+    tube, rig = weighted(max_influences=8)
     before = weights(tube, deform_names(rig))
     assert quantize_operator(tube, bits=bits) == {"FINISHED"}
     dense = weights(tube, deform_names(rig))
@@ -100,7 +95,7 @@ def test_operator(bits, steps):
 
 
 def test_platforms():
-    tube, rig = weighted(0)
+    tube, rig = weighted(max_influences=0)
     rest = {v.index: i for i, v in enumerate(tube.data.vertices)}
     for group in tube.vertex_groups:
         group.add(list(rest), 0.2, "REPLACE")
@@ -112,7 +107,7 @@ def test_platforms():
 def test_limits_of_materials():
     """At the border of materials, the lowest limit applies. A material without a limit uses the
     operator's limit."""
-    tube, rig = weighted()
+    tube, rig = weighted(max_influences=8)
     for group in tube.vertex_groups:
         group.add(range(len(tube.data.vertices)), 0.3, "REPLACE")
     for name, limit in (("skin", 0), ("cloth", 1)):

@@ -12,6 +12,7 @@ from scenes import (
     assert_good,
     auto_weight,
     bind,
+    choose_bones,
     deform_names,
     entries,
     package,
@@ -31,11 +32,6 @@ def entries_of(ob, name):
         for element in v.groups
         if element.group == group
     }
-
-
-def set_bone_selected(rig, name, state):
-    bone = rig.data.bones[name]
-    (rig.pose.bones[name] if not hasattr(bone, "select") else bone).select = state
 
 
 def set_bone_hidden(rig, name, state):
@@ -114,8 +110,7 @@ def test_unselected_bones_in_weight_paint_mode():
     kept = {name: entries_of(tube, name) for name in ("lower", "upper")}
     middle = entries_of(tube, "middle")
     painting(tube, rig)
-    for name in deform_names(rig):
-        set_bone_selected(rig, name, name == "middle")
+    choose_bones(rig, "middle")
     auto_weight(only_selected_bones=True)
     assert bpy.context.mode == "PAINT_WEIGHT" and rig.mode == "POSE"
     assert {name: entries_of(tube, name) for name in kept} == kept
@@ -126,8 +121,7 @@ def test_unselected_bones_in_weight_paint_mode():
 def test_unselected_bones_get_no_group():
     tube, rig = tube_and_rig()
     painting(tube, rig)
-    for name in deform_names(rig):
-        set_bone_selected(rig, name, name != "upper")
+    choose_bones(rig, "lower", "middle")
     auto_weight(only_selected_bones=True)
     assert [g.name for g in tube.vertex_groups] == ["lower", "middle"]
 
@@ -136,10 +130,9 @@ def test_selection_of_bones_counts_in_pose_mode_only():
     for mode in ("OBJECT", "POSE"):
         tube, rig = tube_and_rig()
         painting(tube, rig)
-        for name in deform_names(rig):
-            set_bone_selected(rig, name, False)
+        choose_bones(rig)
         if mode == "OBJECT":
-            set_bone_selected(rig, "lower", True)
+            choose_bones(rig, "lower")
             bpy.ops.object.mode_set(mode="OBJECT")
             select(rig)
             bpy.ops.object.mode_set(mode="OBJECT")
@@ -158,8 +151,7 @@ def test_selection_freezes_nothing_unless_asked():
         hand_made(tube, rig)
         before = {name: entries_of(tube, name) for name in deform_names(rig)}
         painting(tube, rig)
-        for name in deform_names(rig):
-            set_bone_selected(rig, name, name == "middle")
+        choose_bones(rig, "middle")
         set_bone_hidden(rig, "upper", True)
         if mode == "POSE":
             bpy.ops.object.mode_set(mode="OBJECT")
@@ -177,8 +169,7 @@ def test_only_selected_bones_in_pose_mode():
     before = {name: entries_of(tube, name) for name in deform_names(rig)}
     select(rig)
     bpy.ops.object.mode_set(mode="POSE")
-    for name in deform_names(rig):
-        set_bone_selected(rig, name, name != "lower")
+    choose_bones(rig, "middle", "upper")
     set_bone_hidden(rig, "upper", True)
     auto_weight(only_selected_bones=True)
     kept = [name for name, old in before.items() if entries_of(tube, name) == old]
@@ -188,12 +179,8 @@ def test_only_selected_bones_in_pose_mode():
 def test_no_bone_to_weight():
     tube, rig = tube_and_rig()
     painting(tube, rig)
-    for bone in rig.data.bones:
-        set_bone_selected(rig, bone.name, not bone.use_deform)
-    control = rig.data.bones["lower"]
-    control.use_deform = False
-    for name in ("lower", "middle", "upper"):
-        set_bone_selected(rig, name, name == "lower")
+    rig.data.bones["lower"].use_deform = False
+    choose_bones(rig, "lower")
     with pytest.raises(RuntimeError, match="No deform bone of 'Rig' is selected"):
         auto_weight(only_selected_bones=True)
 

@@ -4,15 +4,16 @@ weights of one limb."""
 import bpy
 import numpy as np
 import pytest
+from flaws import weighted
 from scenes import (
     add_armature,
     add_mesh,
     addon,
     auto_weight,
     bind,
+    choose_bones,
     entries,
     select,
-    tube_and_rig,
     tube_arrays,
     two_sided_bones,
     weights,
@@ -24,16 +25,8 @@ def posing(rig, *bones, active=None):
     """Pose mode with these bones selected."""
     select(rig)
     bpy.ops.object.mode_set(mode="POSE")
-    flags = addon("blender.data.bones").bone_flags(rig)
-    for flag in flags:
-        flag.select = flag.name in bones
+    choose_bones(rig, *bones)
     rig.data.bones.active = rig.data.bones.get(active or bones[0]) if bones else None
-
-
-def weighted():
-    tube, rig = tube_and_rig()
-    auto_weight(tube, rig)
-    return tube, rig
 
 
 def locks(ob):

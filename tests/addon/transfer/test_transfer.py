@@ -16,6 +16,7 @@ from scenes import (
     addon,
     auto_weight,
     bind,
+    choose_bones,
     entries,
     new_scene,
     select,
@@ -310,12 +311,6 @@ def test_one_bone_alone():
     choose_bones(rig, "upper", "lower")
     assert transfer(sleeve, source=tube, bones="SELECTED") == {"FINISHED"}
     assert weights(sleeve, NAMES)[:30, 2].min() > 0.2
-
-
-def choose_bones(rig, *names):
-    for bone in rig.data.bones:
-        flag = rig.pose.bones[bone.name] if hasattr(rig.pose.bones[0], "select") else bone
-        flag.select = bone.name in names
 
 
 def test_meshes_of_one_name(tmp_path, capfd):
