@@ -34,7 +34,7 @@ WIN_PART=(tests/addon/*/test_{registration,install,operator,edits}.py)
 # The remaining tests cover files, processes, threads, undo, installation and registration, and run
 # each operator once.
 WIN_LESS=(tests/addon/*/test_bendy_{gltf,groups,motion,parameters,refusals,weights}.py
-  tests/addon/*/test_joint_{effects,refusals,settings}.py tests/addon/*/test_{bone_facts,copies,doubles}.py
+  tests/addon/*/test_joint_{effects,refusals,settings}.py tests/addon/*/test_{bone_facts,copies}.py
   tests/addon/*/test_{rig_poses,pose_sources,motion,rigid_parts,hidden_rigs,control_bones,sizes}.py
   tests/addon/*/test_{deformer,deformer_preview,geometry,symmetry,findings,check,repair,new_vertices}.py
   tests/addon/*/test_{reduce_bones,bake_bones,transfer,transfer_shapes,command_page,energy,volume,export_game}.py

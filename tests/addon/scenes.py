@@ -97,6 +97,19 @@ def add_armature(name="Rig", bones=BONES, matrix=None):
     return ob
 
 
+def in_library(folder, *objects):
+    """These objects, saved to a library and linked from it instead."""
+    path, names = str(folder / "library.blend"), [ob.name for ob in objects]
+    bpy.data.libraries.write(path, set(objects))
+    for ob in objects:
+        bpy.data.objects.remove(ob)
+    with bpy.data.libraries.load(path, link=True) as (_there, here):
+        here.objects = names
+    for ob in here.objects:
+        bpy.context.scene.collection.objects.link(ob)
+    return here.objects
+
+
 def two_sided_bones(x=0.6):
     """Spine and two arms with .L and .R names."""
     return [

@@ -3,6 +3,7 @@ mode."""
 
 import bmesh
 import bpy
+import numpy as np
 import pytest
 from bpy.app import handlers
 from flaws import (
@@ -12,6 +13,7 @@ from flaws import (
     found,
     index_of,
     kinds_found,
+    remove,
     selected,
     shown,
     weighted,
@@ -19,6 +21,7 @@ from flaws import (
 from scenes import (
     add_armature,
     add_cube,
+    add_mesh,
     add_tube,
     addon,
     auto_weight,
@@ -27,6 +30,7 @@ from scenes import (
     select,
     snapshot,
     tube_and_rig,
+    tube_arrays,
 )
 
 FLAWS = ("UNWEIGHTED", "UNNORMALIZED", "SPECKLE")
@@ -264,3 +268,20 @@ def test_findings_are_monitored_only_while_there_are_any():
     assert monitored() == [True] * 3
     module._forget()  # as when another file is opened
     assert monitored() == [False] * 3
+
+
+def test_a_double_shell_is_named_with_how_far_it_opens():
+    """A tube with a second skin below the first; test_shells.py tests all faults of generated
+    meshes."""
+    vertices, faces = tube_arrays(rings=31, sides=16)
+    middle, first = np.array([0, 0, 1.5]), len(vertices)
+    below = middle + (vertices - middle) * (1 - 0.01 / np.array([0.3, 0.3, 1.5]))
+    inner = [tuple(first + v for v in face[::-1]) for face in faces]
+    tube, rig = add_mesh("Tube", np.vstack([vertices, below]), [*faces, *inner]), add_armature()
+    auto_weight(tube, rig)
+    remove(tube, range(first, 2 * first))
+    tube.vertex_groups["lower"].add(range(first, 2 * first), 1.0, "REPLACE")
+    select(tube, rig)
+    check()
+    (words,) = [finding.words for finding in found().findings if finding.kind == "DOUBLE_SHELL"]
+    assert "opens by up to" in words

@@ -8,6 +8,7 @@ from scenes import (
     add_tube,
     bind,
     entries,
+    in_library,
     select,
 )
 
@@ -43,13 +44,7 @@ def test_refusals():
 
 def test_linked_armature(tmp_path):
     tube, rig = bent_tube()
-    path = str(tmp_path / "rig.blend")
-    bpy.data.libraries.write(path, {rig})
-    bpy.data.objects.remove(rig)
-    with bpy.data.libraries.load(path, link=True) as (_there, here):
-        here.objects = ["Rig"]
-    rig = bpy.data.objects["Rig"]
-    bpy.context.scene.collection.objects.link(rig)
+    (rig,) = in_library(tmp_path, rig)
     assert "linked from another file" in refused_poll(tube, rig)
     override = rig.override_create(remap_local_usages=True)
     if override.data.library is None:

@@ -28,6 +28,7 @@ from scenes import (
     bind,
     deform_names,
     entries,
+    in_library,
     select,
     snapshot,
     weights,
@@ -270,13 +271,7 @@ def test_idle_bone_that_no_skin_is_near_to(capfd):
 
 def test_linked_mesh_stays(tmp_path, capfd):
     """The linked mesh is checked, and another one next to it is repaired."""
-    tube, rig, _places = flawed("UNWEIGHTED")
-    path = save(tmp_path / "library.blend")
-    with bpy.data.libraries.load(str(path), link=True) as (_there, here):
-        here.objects = ["Tube", "Rig"]
-    for ob in here.objects:
-        bpy.context.scene.collection.objects.link(ob)
-    tube, rig = (next(ob for ob in here.objects if ob.name == n) for n in ("Tube", "Rig"))
+    tube, rig = in_library(tmp_path, *flawed("UNWEIGHTED")[:2])
     select(tube, rig)
     before = entries(tube)
     assert repair() == {"FINISHED"} and entries(tube) == before

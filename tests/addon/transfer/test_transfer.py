@@ -18,6 +18,7 @@ from scenes import (
     bind,
     choose_bones,
     entries,
+    in_library,
     new_scene,
     select,
     tube_and_rig,
@@ -317,12 +318,8 @@ def test_meshes_of_one_name(tmp_path, capfd):
     """A body linked from another file has the name of the garment. Messages tell the two apart."""
     tube, rig = tube_and_rig()
     auto_weight(tube, rig)
-    path = str(save(tmp_path / "library.blend"))
-    with bpy.data.libraries.load(path, link=True) as (_there, here):
-        here.objects = ["Tube", "Rig"]
-    for ob in bpy.data.objects:
-        bpy.context.scene.collection.objects.link(ob)
-    body, sleeve = bpy.data.objects["Tube"], add_tube(radius=0.33, rings=25, sides=14, caps=False)
+    body, _rig = in_library(tmp_path, tube, rig)
+    sleeve = add_tube(radius=0.33, rings=25, sides=14, caps=False)
     assert body.name == sleeve.name == "Tube"
     assert transfer(sleeve, source=body) == {"FINISHED"}
     assert "vertices of 'Tube' match 'Tube [library.blend]'" in capfd.readouterr().out

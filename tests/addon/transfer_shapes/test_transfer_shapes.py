@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from command import opened, run, save
 from mathutils import Matrix
-from scenes import add_mesh, add_tube, addon, package, select
+from scenes import add_mesh, add_tube, addon, in_library, package, select
 
 TURN = Matrix.Rotation(0.7, 4, "X") @ Matrix.Scale(2.0, 4)
 
@@ -328,16 +328,7 @@ def test_refusals(tmp_path):
 
 def test_linked_meshes(tmp_path):
     """A linked mesh may be a source, but not a target."""
-    tube, sleeve = body_and_sleeve()
-    file = str(tmp_path / "library.blend")
-    bpy.data.libraries.write(file, {tube, sleeve})
-    bpy.data.objects.remove(tube)
-    bpy.data.objects.remove(sleeve)
-    with bpy.data.libraries.load(file, link=True) as (_there, here):
-        here.objects = ["Tube", "Sleeve"]
-    for ob in here.objects:
-        bpy.context.scene.collection.objects.link(ob)
-    tube, sleeve = here.objects
+    tube, sleeve = in_library(tmp_path, *body_and_sleeve())
     own = add_tube("Own", radius=0.33, caps=False)
     assert "'Sleeve' is linked from another file: make it local first" in refused(
         sleeve, source=tube

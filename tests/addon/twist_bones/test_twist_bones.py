@@ -14,6 +14,7 @@ from scenes import (
     auto_weight,
     bind,
     entries,
+    in_library,
     rotation,
     select,
     snapshot,
@@ -259,13 +260,7 @@ def test_refusals():
 def test_refusals_of_what_others_own(tmp_path):
     """The poll gives the reason, before anything is changed."""
     _tube, rig = arms()
-    path = str(tmp_path / "library.blend")
-    bpy.data.libraries.write(path, {rig})
-    bpy.data.objects.remove(rig)
-    with bpy.data.libraries.load(path, link=True) as (_there, here):
-        here.objects = ["Rig"]
-    (linked,) = here.objects
-    bpy.context.scene.collection.objects.link(linked)
+    (linked,) = in_library(tmp_path, rig)
     select(linked)
     refused("'Rig' is linked from another file")
     override = linked.override_create(remap_local_usages=True)
