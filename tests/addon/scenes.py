@@ -135,6 +135,20 @@ def choose_bones(rig, *names):
         flag.select = flag.name in names
 
 
+def keyed(rig, bone, keys, name="Bend"):
+    """A new action of the armature with {frame: angle about X} of a bone, whose pose stays at
+    rest."""
+    data = rig.animation_data or rig.animation_data_create()
+    data.action = bpy.data.actions.new(name)
+    posed = rig.pose.bones[bone]
+    posed.rotation_mode = "XYZ"
+    for frame, angle in keys.items():
+        posed.rotation_euler = (angle, 0, 0)
+        posed.keyframe_insert("rotation_euler", frame=frame)
+    posed.rotation_euler = (0, 0, 0)
+    return data.action
+
+
 def auto_weight(*objects, **options):
     """Runs the operator on these objects, the last of which is active."""
     if objects:

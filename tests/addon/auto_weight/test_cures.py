@@ -18,12 +18,12 @@ from scenes import (
     auto_weight,
     bind,
     entries,
+    keyed,
     package,
     select,
     weights,
 )
 from test_outcome import at_hand, in_a_window, weighted  # noqa: F401
-from test_outcome_compared import keyed
 
 
 def of_result():
@@ -174,7 +174,7 @@ def test_skin_that_another_limb_moves():
 
 def test_giving_skin_back_measures_the_actions_of_the_file_again():
     tube, rig = flaws.skin_of_another_bone()
-    keyed(rig)
+    keyed(rig, "middle", {1: 0.0, 20: 1.2})
     select(tube, rig)
     auto_weight()
     before, _after = at_hand().facts["actions"]

@@ -19,6 +19,7 @@ from scenes import (
     auto_weight,
     deform_names,
     entries,
+    keyed,
     package,
     select,
     tube_and_rig,
@@ -296,10 +297,7 @@ def counting_scene():
     addon("blender.data.edits").add_rigid_part(tube.data, range(40))
     posed = rig.pose.bones["hand"]
     posed.use_ik_limit_x, posed.ik_min_x, posed.ik_max_x = True, 0, 0.5
-    posed.rotation_mode = "XYZ"
-    for frame in (1, 60):
-        posed.rotation_euler.x = frame / 60
-        posed.keyframe_insert("rotation_euler", frame=frame)
+    keyed(rig, "hand", {1: 1 / 60, 60: 1.0})
     select(tube, rig)
     return tube, rig
 

@@ -11,6 +11,7 @@ from scenes import (
     addon,
     auto_weight,
     entries,
+    keyed,
     package,
     select,
     tube_and_rig,
@@ -98,21 +99,10 @@ def test_measuring_heat_can_be_stopped():
         task.heat_in(poses, lambda *_said: False)
 
 
-def keyed(rig, name="Bend"):
-    """An action that bends the middle bone, which the rig plays."""
-    bone = rig.pose.bones["middle"]
-    bone.rotation_mode = "XYZ"
-    for frame, angle in ((1, 0.0), (20, 1.2)):
-        bone.rotation_euler = (angle, 0, 0)
-        bone.keyframe_insert("rotation_euler", frame=frame)
-    bone.rotation_euler = (0, 0, 0)
-    rig.animation_data.action.name = name
-
-
 def test_stretch_in_the_actions_of_the_file():
     """Both sets of weights are measured in the animator's own actions. The rig does not change."""
     tube, rig = weighted(bone_spring_stiffness=50)
-    keyed(rig)
+    keyed(rig, "middle", {1: 0.0, 20: 1.2})
     rig.pose.bones["upper"].rotation_quaternion = (0.9, 0.1, 0.0, 0.0)
     frame, action = bpy.context.scene.frame_current, rig.animation_data.action
     own = [tuple(bone.rotation_quaternion) for bone in rig.pose.bones]
@@ -132,7 +122,7 @@ def test_actions_are_measured_under_a_pose_set_by_hand():
     """A copy plays the actions, so the rig's pose has no effect on the measurement, and the pose is
     still there after undo."""
     tube, rig = weighted()
-    keyed(rig)
+    keyed(rig, "middle", {1: 0.0, 20: 1.2})
     select(tube, rig)
     auto_weight()
     expected = at_hand().facts["actions"]
@@ -153,7 +143,7 @@ def test_heat_in_the_actions_of_the_file():
     """Without earlier weights, both numbers for Blender's heat are measured in the same way as
     ours."""
     tube, rig = tube_and_rig()
-    keyed(rig)
+    keyed(rig, "middle", {1: 0.0, 20: 1.2})
     select(tube, rig)
     auto_weight()
     facts = at_hand().facts
@@ -181,7 +171,7 @@ def test_the_box_stays_after_a_repair(which, set_):
     """The box has its actions and both sets of weights, whichever button was pressed and whichever
     weights were displayed; its numbers are those of the repaired weights."""
     tube, rig = weighted(bone_spring_stiffness=50)
-    keyed(rig)
+    keyed(rig, "middle", {1: 0.0, 20: 1.2})
     select(tube, rig)
     auto_weight(bone_spring_stiffness=1)
     outcome, facts = at_hand(), dict(at_hand().facts)

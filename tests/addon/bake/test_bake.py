@@ -18,6 +18,7 @@ from scenes import (
     bind,
     deform_names,
     entries,
+    keyed,
     select,
     snapshot,
     tube_and_rig,
@@ -141,11 +142,7 @@ def test_scene_frames(character):
     """The armature is animated, and a shape key with keyframes is baked as well."""
     tube, rig = character
     tube.modifiers.remove(tube.modifiers["Smooth"])
-    bone = rig.pose.bones["upper"]
-    bone.rotation_mode = "XYZ"
-    for frame, angle in ((1, 0.0), (20, 1.0)):
-        bone.rotation_euler = (angle, 0, 0)
-        bone.keyframe_insert("rotation_euler", frame=frame)
+    keyed(rig, "upper", {1: 0.0, 20: 1.0})
     bpy.context.scene.frame_set(7)
     bpy.context.scene.frame_end = 20
     tube.shape_key_add(name="Basis")

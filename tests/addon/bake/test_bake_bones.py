@@ -13,6 +13,7 @@ from scenes import (
     addon,
     auto_weight,
     deform_names,
+    keyed,
     package,
     select,
     snapshot,
@@ -32,15 +33,8 @@ def curve_paths(action):
 
 def turn(rig, name, *angles):
     """An action that rotates a bone about X, keyed over all frames."""
-    action = bpy.data.actions.new(f"Turn {name}")
-    rig.animation_data_create().action = action
-    bone = rig.pose.bones[name]
-    bone.rotation_mode = "XYZ"
-    for frame, angle in zip(np.linspace(1, FRAMES, len(angles)), angles, strict=True):
-        bone.rotation_euler = (angle, 0, 0)
-        bone.keyframe_insert("rotation_euler", frame=frame)
-    bone.rotation_euler = (0, 0, 0)
-    return action
+    frames = np.linspace(1, FRAMES, len(angles))
+    return keyed(rig, name, dict(zip(frames, angles, strict=True)), f"Turn {name}")
 
 
 @pytest.fixture

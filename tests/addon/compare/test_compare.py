@@ -16,6 +16,7 @@ from scenes import (
     addon,
     auto_weight,
     bind,
+    keyed,
     package,
     rotation,
     select,
@@ -35,19 +36,10 @@ def weighted_tube():
     return tube, rig
 
 
-def animate(rig):
-    for frame, angle in ((1, 0), (20, 0.9)):
-        bone = rig.pose.bones["upper"]
-        bone.rotation_mode = "XYZ"
-        bone.rotation_euler = (angle, 0, 0)
-        bone.keyframe_insert("rotation_euler", frame=frame)
-    bone.rotation_euler = (0, 0, 0)
-
-
 @pytest.fixture
 def character(tmp_path):
     _tube, rig = weighted_tube()
-    animate(rig)
+    keyed(rig, "upper", {1: 0.0, 20: 0.9})
     return save(tmp_path / "in.blend")
 
 
@@ -129,7 +121,7 @@ def test_refusals_of_the_command(character, tmp_path, capfd):
 
 def test_the_operator_changes_nothing(tmp_path):
     tube, rig = weighted_tube()
-    animate(rig)
+    keyed(rig, "upper", {1: 0.0, 20: 0.9})
     tube.vertex_groups["lower"].lock_weight = True
     rig.pose.bones["middle"].location.x = 0.25
     tube.matrix_world = rotation(20, "X") @ Matrix.Translation((0, 0.1, 0))

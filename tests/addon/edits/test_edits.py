@@ -11,6 +11,7 @@ from scenes import (
     add_tube,
     addon,
     auto_weight,
+    keyed,
     look,
     package,
     select,
@@ -334,16 +335,6 @@ def view():
     found.cancel()
 
 
-def keyed_bend(rig, bone, angle):
-    """An action of 5 frames that gradually bends one bone."""
-    posed = rig.pose.bones[bone]
-    posed.rotation_mode = "XYZ"
-    for frame, turn in ((1, 0.0), (5, angle)):
-        posed.rotation_euler.x = turn
-        posed.keyframe_insert("rotation_euler", frame=frame)
-    bpy.context.scene.frame_set(1)
-
-
 def selected_strain(capsys):
     """(least, most) percent that Select Worst Vertices reports."""
     capsys.readouterr()
@@ -360,7 +351,7 @@ def test_worst_vertices_in_the_poses_of_the_panel(tube, panel, capsys):
     assert usual == pytest.approx(100 * strain(tube, layer, False).max(), abs=0.06)
     panel(swing=0.0, twist=0.0)
     assert selected_strain(capsys) == (0.0, 0.0)
-    keyed_bend(tube.parent, "upper", 1.5)
+    keyed(tube.parent, "upper", {1: 0.0, 5: 1.5})
     panel(animation="ACTIVE", animation_frames=5, pose_count=1)
     _least, moved = selected_strain(capsys)
     wanted = options(swing=0.0, twist=0.0, animation="ACTIVE", animation_frames=5, pose_count=1)
@@ -389,7 +380,7 @@ def test_view_in_the_poses_of_the_panel(tube, panel, view):
     """The poses are read once, even in Rest Position, and again when settings change."""
     strain, layer = addon("blender.read.deformation_errors").object_strain, bpy.context.view_layer
     options, rig = package("model.options").Options, tube.parent
-    keyed_bend(rig, "upper", 1.5)
+    keyed(rig, "upper", {1: 0.0, 5: 1.5})
     rig.data.pose_position = "REST"
     layer.objects.active = tube
     panel(animation="ACTIVE", animation_frames=5, pose_count=2)

@@ -19,6 +19,7 @@ from scenes import (
     auto_weight,
     bind,
     entries,
+    keyed,
     package,
     select,
     tube_and_rig,
@@ -110,11 +111,7 @@ def moved():
     tube, other, rig = weighted_pair()
     for ob in (tube, other):
         ob.modifiers.new("Smooth", "CORRECTIVE_SMOOTH")
-    bone = rig.pose.bones["upper"]
-    bone.rotation_mode = "XYZ"
-    for frame in (1, 10):
-        bone.rotation_euler.x = frame / 10
-        bone.keyframe_insert("rotation_euler", frame=frame)
+    keyed(rig, "upper", {1: 0.1, 10: 1.0})
     bpy.context.scene.frame_set(1)
 
 

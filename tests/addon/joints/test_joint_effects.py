@@ -33,6 +33,7 @@ from scenes import (
     bind,
     choose_bones,
     entries,
+    keyed,
     package,
     select,
     snapshot,
@@ -214,11 +215,7 @@ def test_new_mesh_is_bound():
 def test_animation_is_respected():
     """Frames of an action are used as poses. The action itself does not change."""
     tube, rig = bent_tube()
-    bone = rig.pose.bones["upper"]
-    bone.rotation_mode = "XYZ"
-    for frame, angle in ((1, 0.0), (20, 1.2)):
-        bone.rotation_euler.x = angle
-        bone.keyframe_insert("rotation_euler", frame=frame)
+    keyed(rig, "upper", {1: 0.0, 20: 1.2})
     report, warnings = told(tube, rig, animation="ACTIVE", animation_frames=10)
     assert report["poses"] == 50
     assert any("rotates bones whose joints" in line for line in warnings)

@@ -9,7 +9,7 @@ import pytest
 from deep import deep_snapshot, difference
 from rigs import driven_rig, ik_rig, spline_rig
 from scenes import addon, auto_weight, new_scene, select, tube_and_rig
-from test_pose_sources import keyed
+from test_pose_sources import made
 from test_poses import animate, bend_of, read
 from test_rig_poses import sampled
 
@@ -86,7 +86,7 @@ def test_random_poses_of_a_rig_in_tweak_mode():
 @pytest.mark.parametrize("override", [False, True], ids=["linked", "override"])
 def test_actions_of_a_linked_rig(tmp_path, override):
     _tube, rig = tube_and_rig()
-    keyed(rig, "Bend", "middle", {1: 0.0, 21: 1.0}).use_fake_user = True
+    made(rig, "Bend", "middle", {1: 0.0, 21: 1.0}).use_fake_user = True
     path = str(tmp_path / "library.blend")
     bpy.ops.wm.save_as_mainfile(filepath=path)
     new_scene()

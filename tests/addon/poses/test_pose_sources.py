@@ -15,6 +15,7 @@ from scenes import (
     auto_weight,
     deform_names,
     entries,
+    keyed,
     select,
     snapshot,
     tube_and_rig,
@@ -24,17 +25,10 @@ from scenes import (
 from test_poses import animate, bend_of, read
 
 
-def keyed(rig, name, bone, keys):
-    """A new action with these {frame: angle} of a bone, constant after the last key."""
-    data = rig.animation_data or rig.animation_data_create()
-    data.action = action = bpy.data.actions.new(name)
-    posed = rig.pose.bones[bone]
-    posed.rotation_mode = "XYZ"
-    for frame, angle in keys.items():
-        posed.rotation_euler = (angle, 0, 0)
-        posed.keyframe_insert("rotation_euler", frame=frame)
-    posed.rotation_euler = (0, 0, 0)
-    data.action = None
+def made(rig, name, bone, keys):
+    """A new action that does not play, constant after the last key."""
+    action = keyed(rig, bone, keys, name)
+    rig.animation_data.action = None
     return action
 
 
@@ -42,12 +36,12 @@ def library():
     """Three poses, and assets that do not belong to this rig: one of several frames, an action that
     is not an asset, one for the bones of another rig."""
     tube, rig = tube_and_rig()
-    keyed(rig, "a", "middle", {1: 0.5}).asset_mark()
-    keyed(rig, "b", "upper", {7: -0.75}).asset_mark()
-    keyed(rig, "c", "lower", {1: 0.25}).asset_mark()
-    keyed(rig, "Walk", "middle", {1: 0, 9: 1.5}).asset_mark()
-    keyed(rig, "Plain", "middle", {1: 0, 21: 1.25})
-    stranger = keyed(rig, "Stranger", "upper", {1: 1.0})
+    made(rig, "a", "middle", {1: 0.5}).asset_mark()
+    made(rig, "b", "upper", {7: -0.75}).asset_mark()
+    made(rig, "c", "lower", {1: 0.25}).asset_mark()
+    made(rig, "Walk", "middle", {1: 0, 9: 1.5}).asset_mark()
+    made(rig, "Plain", "middle", {1: 0, 21: 1.25})
+    stranger = made(rig, "Stranger", "upper", {1: 1.0})
     stranger.asset_mark()
     for _slot, curve in addon("blender.poses.pose_sources").action_curves(stranger):
         curve.data_path = curve.data_path.replace("upper", "of another rig")
@@ -277,7 +271,7 @@ def test_weight_one_changes_no_bit():
 
 def test_more_weight_serves_the_poses():
     tube, rig = tube_and_rig()
-    keyed(rig, "a", "middle", {1: 2.0}).asset_mark()
+    made(rig, "a", "middle", {1: 2.0}).asset_mark()
     poses = read(rig, "POSE_LIBRARY")
     tube.data.calc_loop_triangles()
     vertices = np.array([v.co for v in tube.data.vertices])

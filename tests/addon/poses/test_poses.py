@@ -6,7 +6,7 @@ import araplbs
 import bpy
 import numpy as np
 import pytest
-from scenes import addon, auto_weight, snapshot, tube_and_rig
+from scenes import addon, auto_weight, keyed, snapshot, tube_and_rig
 
 
 def limits_of(rig):
@@ -89,17 +89,8 @@ def test_limits_reach_the_poses():
     assert np.allclose(local[:, 0], [1, 0, 0], atol=1e-6), "no turn but about X"
 
 
-def animate(rig, name, bone="middle", last=21, angle=1.0, slot_name=None):
-    """An action with two keys that bends one bone; it stays assigned."""
-    data = rig.animation_data or rig.animation_data_create()
-    data.action = bpy.data.actions.new(name)
-    posed = rig.pose.bones[bone]
-    posed.rotation_mode = "XYZ"
-    for frame, value in ((1, 0.0), (last, angle)):
-        posed.rotation_euler = (value, 0, 0)
-        posed.keyframe_insert("rotation_euler", frame=frame)
-    posed.rotation_euler = (0, 0, 0)
-    return data.action
+def animate(rig, name, bone="middle", last=21, angle=1.0):
+    return keyed(rig, bone, {1: 0.0, last: angle}, name)
 
 
 def read(rig, which, most=40):
