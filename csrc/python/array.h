@@ -37,7 +37,8 @@ const double *arap_doubles(arap_arrays *arrays, PyObject *argument, const char *
                            arap_shape *shape);
 /* Raise ValueError and return -1 if any of `count` numbers is not finite. */
 int arap_check_finite(const double *data, npy_intp count, const char *name);
-/* The same if any of `count` rows of `corners` indices is not below `vertices`, or negative. */
+/* Raise ValueError and return -1 if any index in `count` rows of `corners` is negative, or not
+ * below `vertices`. */
 int arap_check_indices(const int *indices, npy_intp count, int corners, npy_intp vertices,
                        const char *name);
 const int *arap_ints(arap_arrays *arrays, PyObject *argument, const char *name, arap_shape *shape);

@@ -234,7 +234,7 @@ static npy_intp take_tuple(arap_inputs *in, PyObject *argument, const char *name
     return -1;
 }
 
-/* The same for arrays of equal length. Sets their length. */
+/* Convert a tuple of arrays of equal length, and set this length. */
 static int take_list(arap_inputs *in, PyObject *argument, const char *name, const char *form,
                      const char *types, int *length, const void **parts) {
     npy_intp count = take_tuple(in, argument, name, form, types, (npy_intp[]){-1, -1, -1}, parts);

@@ -10,7 +10,7 @@
 #include "weights/influences.h"
 #include "weights/sparse_weights.h"
 
-/* What the calls of these functions have in common besides the source. */
+/* The settings, the target and the results of a call. */
 typedef struct transfer {
     arap_transfer_settings settings;
     arap_geometry target;
