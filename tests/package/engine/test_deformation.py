@@ -415,6 +415,7 @@ def test_what_a_deformation_refuses(arm):
     after = seen.measures(per_triangle=True)
     for name, value in before.items():
         np.testing.assert_array_equal(value, after[name])
+    refuse(RuntimeError, "created only once", lambda: seen.__init__(vertices, triangles))
     empty = araplbs.Deformation.__new__(araplbs.Deformation)
     refuse(RuntimeError, "the Deformation has not been created", empty.measures)
 
