@@ -1,6 +1,8 @@
 """Computes the visible measures of weights over poses: Surface Strain, Limb Drift and Volume
 Change."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable, Mapping
 from typing import Any
