@@ -23,15 +23,31 @@ def test_module_comes_from_this_tree():
     assert hasattr(_engine, "_fail_allocations_after") == ("ASAN_OPTIONS" in os.environ)
 
 
-def test_importing_the_package_loads_nothing():
-    """Importing the package loads neither the engine, whose file an update of Blender's extension
-    replaces, nor NumPy, nor a folder of the package, all of which may take 0.15 s."""
+def loaded_by(imports):
+    """The modules of the package and of NumPy in a process that runs this code."""
     code = (
-        f"import sys; sys.path[:0] = {[*filter(None, sys.path)]!r}; import araplbs; dir(araplbs); "
+        f"import sys; sys.path[:0] = {[*filter(None, sys.path)]!r}; {imports}; "
         "print(*(n for n in sys.modules if n.startswith(('araplbs', 'numpy'))))"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert run.stdout.split() == ["araplbs"]
+    return run.stdout.split()
+
+
+def test_importing_the_package_loads_nothing():
+    """Importing the package loads neither the engine, whose file an update of Blender's extension
+    replaces, nor NumPy, nor a folder of the package, all of which may take 0.15 s."""
+    assert loaded_by("import araplbs; dir(araplbs)") == ["araplbs"]
+
+
+def test_no_module_that_the_add_on_imports_loads_the_engine():
+    rooms = ROOT / "araplbs"
+    names = [
+        "araplbs." + ".".join(path.relative_to(rooms).with_suffix("").parts)
+        for room in ("body", "character", "features", "measures", "reports", "skeleton", "solvers")
+        for path in (rooms / room).rglob("*.py")
+        if path.name not in {"__init__.py", "fill_tets.py"}  # the latter is a program
+    ]
+    assert "araplbs._engine" not in loaded_by(f"import {', '.join(names)}")
 
 
 def test_the_package_has_all_names_of_its_engine():
