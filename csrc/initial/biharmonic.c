@@ -24,6 +24,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/sort.h"
 #include "initial/entries.h"
 #include "initial/handles.h"
 #include "mesh/two_rings.h"
@@ -96,24 +97,17 @@ static arap_status find_blocks(arap_context *context, problem *p) {
     arap_status status = arap_arena_status(&arena, &context->error, "the biharmonic weights");
     if (status) goto done;
     p->block_count = label_blocks(p, label, order);
-    p->first = ARAP_TAKE_ZERO(&p->arena, p->block_count + 1, int);
+    p->first = ARAP_TAKE(&p->arena, p->block_count + 1, int);
     p->member = ARAP_TAKE(&p->arena, n, int);
     p->place = ARAP_TAKE(&p->arena, n, int);
     status = arap_arena_status(&p->arena, &context->error, "the biharmonic weights");
     if (!status) status = arap_fill_reducing_order(context, n, p->q.ring, p->q.neighbor, order);
     if (status) goto done;
-    for (int i = 0; i < n; i++)
-        if (label[i] >= 0) p->first[label[i] + 1]++;
-    for (int b = 0; b < p->block_count; b++) p->first[b + 1] += p->first[b];
-    for (int k = 0; k < n; k++) {
-        int i = order[k];
-        p->place[i] = label[i] < 0 ? -1 : p->first[label[i]]++;
-        if (label[i] >= 0) p->member[p->place[i]] = i;
-    }
-    for (int b = p->block_count; b > 0; b--) p->first[b] = p->first[b - 1];
-    if (p->block_count) p->first[0] = 0;
-    for (int i = 0; i < n; i++)
-        if (label[i] >= 0) p->place[i] -= p->first[label[i]];
+    arap_group(n, label, order, p->block_count, p->first, p->member);
+    for (int i = 0; i < n; i++) p->place[i] = -1;
+    for (int b = 0; b < p->block_count; b++)
+        for (int k = p->first[b]; k < p->first[b + 1]; k++)
+            p->place[p->member[k]] = k - p->first[b];
 
 done:
     arap_arena_clear(&arena);

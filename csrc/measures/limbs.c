@@ -12,6 +12,7 @@
 #include "measures/limbs.h"
 
 #include "base/memory.h"
+#include "base/sort.h"
 #include "base/vec3.h"
 #include "measures/pose_lanes.h"
 #include "mesh/bvh.h"
@@ -102,18 +103,6 @@ static int is_limb(const nearest_task *task, int b, size_t count, const int *ver
            *radius > 0;
 }
 
-/* Collect the vertices around each bone's middle, bone after bone: start (bones + 1), vertex. */
-static void sort_by_bone(const nearest_task *task, size_t *start, int *vertex) {
-    for (int b = 0; b <= task->bones; b++) start[b] = 0;
-    for (int i = 0; i < task->n; i++)
-        if (task->bone[i] >= 0) start[task->bone[i] + 1]++;
-    for (int b = 0; b < task->bones; b++) start[b + 1] += start[b];
-    for (int i = 0; i < task->n; i++)
-        if (task->bone[i] >= 0) vertex[start[task->bone[i]]++] = i;
-    for (int b = task->bones; b > 0; b--) start[b] = start[b - 1];
-    start[0] = 0;
-}
-
 arap_status arap_limbs_create(arap_context *context, int n, const double *vertices, int bones,
                               const double *heads, const double *tails, const char *deform,
                               arap_limbs *limbs) {
@@ -121,7 +110,7 @@ arap_status arap_limbs_create(arap_context *context, int n, const double *vertic
     size_t m = (size_t)bones;
     double *axis = ARAP_TAKE(&arena, 3 * m, double), *length = ARAP_TAKE(&arena, m, double);
     double *boxes = ARAP_TAKE(&arena, 6 * m, double);
-    int *leaf = ARAP_TAKE(&arena, m, int);
+    int *leaf = ARAP_TAKE(&arena, m, int), *from = ARAP_TAKE(&arena, m + 1, int);
     arap_bvh *tree = NULL;
     nearest_task task = {.n = n,
                          .bones = bones,
@@ -132,7 +121,6 @@ arap_status arap_limbs_create(arap_context *context, int n, const double *vertic
                          .leaf = leaf,
                          .bone = ARAP_TAKE(&arena, n, int),
                          .distance = ARAP_TAKE(&arena, n, double)};
-    size_t *from = ARAP_TAKE(&arena, m + 1, size_t);
     *limbs = (arap_limbs){0};
     limbs->bone = ARAP_TAKE(&limbs->arena, m, int);
     limbs->radius = ARAP_TAKE(&limbs->arena, m, double);
@@ -151,16 +139,17 @@ arap_status arap_limbs_create(arap_context *context, int n, const double *vertic
     task.tree = tree;
     if (!status) status = arap_parallel(context, arap_chunks(n, CHUNK), find_chunk, &task);
     if (status) goto done;
-    sort_by_bone(&task, from, limbs->vertex);
+    arap_group(n, task.bone, NULL, bones, from, limbs->vertex);
     size_t fill = limbs->start[0] = 0;
     for (int b = 0; b < bones; b++) {
         int l = limbs->count;
-        size_t count = from[b + 1] - from[b];
+        size_t count = (size_t)(from[b + 1] - from[b]);
         if (!is_limb(&task, b, count, limbs->vertex + from[b], limbs->center + 3 * (size_t)l,
                      limbs->radius + l))
             continue;
         limbs->bone[l] = b;
-        for (size_t k = 0; k < count; k++) limbs->vertex[fill++] = limbs->vertex[from[b] + k];
+        for (size_t k = 0; k < count; k++)
+            limbs->vertex[fill++] = limbs->vertex[(size_t)from[b] + k];
         limbs->start[++limbs->count] = fill;
     }
 

@@ -24,6 +24,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "base/sort.h"
 #include "base/vec3.h"
 #include "mesh/nearest.h"
 #include "mesh/mesh.h"
@@ -168,15 +169,6 @@ static void find_areas(const arap_geometry *geometry, study *s) {
     }
 }
 
-/* Sort the vertices by part. */
-static void sort_members(study *s) {
-    const arap_mesh *mesh = s->mesh;
-    for (int i = 0; i < mesh->input_count; i++)
-        s->begin[s->out->part[i] = mesh->part[mesh->weld[i]]]++;
-    for (int p = 0; p < mesh->part_count; p++) s->begin[p + 1] += s->begin[p];
-    for (int i = mesh->input_count - 1; i >= 0; i--) s->member[--s->begin[s->out->part[i]]] = i;
-}
-
 static arap_status make_study(arap_context *context, study *s) {
     size_t n = (size_t)s->mesh->input_count, parts = (size_t)s->mesh->part_count;
     arap_part_doubts *out = s->out;
@@ -185,7 +177,7 @@ static arap_status make_study(arap_context *context, study *s) {
                        ARAP_TAKE(&s->arena, n, double)};
     s->area = ARAP_TAKE_ZERO(&s->arena, n, double);
     s->member = ARAP_TAKE(&s->arena, n, int);
-    s->begin = ARAP_TAKE_ZERO(&s->arena, parts + 1, int);
+    s->begin = ARAP_TAKE(&s->arena, parts + 1, int);
     s->gaps = ARAP_TAKE(&s->arena, n, gap);
     s->means = ARAP_TAKE(&s->arena,
                          2 * (size_t)context->threads * (size_t)s->skeleton->deform_count, double);
@@ -218,7 +210,8 @@ arap_status arap_part_doubts_create(arap_context *context, const arap_geometry *
     status = arap_closest_points(context, geometry, mesh.input_count, geometry->vertices, s.member,
                                  NULL, NULL, &s.touched);
     if (status) goto done;
-    sort_members(&s);
+    for (int i = 0; i < mesh.input_count; i++) out->part[i] = mesh.part[mesh.weld[i]];
+    arap_group(mesh.input_count, out->part, NULL, mesh.part_count, s.begin, s.member);
     status = arap_parallel(context, mesh.part_count, judge_part, &s);
 
 done:

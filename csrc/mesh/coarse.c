@@ -28,6 +28,7 @@
 
 #include "base/memory.h"
 #include "base/sets.h"
+#include "base/sort.h"
 #include "base/vec3.h"
 
 #define MINIMUM 32 /* minimum number of vertices in a part that is made coarser, */
@@ -95,25 +96,18 @@ static int stride_of(int n) {
     return stride > 0 ? stride : 1;
 }
 
-/* Order the vertices part by part, in strides through the given order of each part. start (parts):
- * scratch. */
+/* Order the vertices part by part, in strides through the given order of each part. set (parts),
+ * start (parts + 1), grouped (vertices): scratch. */
 static void scatter(const arap_mesh *mesh, const int *partner, const int *visit, int *set,
                     int *start, int *grouped, int *order) {
-    int n = mesh->count, sum = 0;
+    int n = mesh->count;
     for (int p = 0; p < mesh->part_count; p++) set[p] = p;
-    memset(start, 0, (size_t)mesh->part_count * sizeof *start);
     for (int i = 0; i < n && partner; i++)
         if (partner[i] >= 0) arap_unite(set, mesh->part[i], mesh->part[partner[i]]);
-    for (int i = 0; i < n; i++) start[arap_find_root(set, mesh->part[i])]++;
+    for (int i = 0; i < n; i++) order[i] = arap_find_root(set, mesh->part[i]); /* for now */
+    arap_group(n, order, visit, mesh->part_count, start, grouped);
     for (int p = 0; p < mesh->part_count; p++) {
-        int own = start[p];
-        start[p] = sum;
-        sum += own;
-    }
-    for (int k = 0; k < n; k++)
-        grouped[start[arap_find_root(set, mesh->part[visit[k]])]++] = visit[k];
-    for (int p = 0, first = 0; p < mesh->part_count; first = start[p++]) { /* now the ends */
-        int own = start[p] - first, stride = stride_of(own);
+        int first = start[p], own = start[p + 1] - first, stride = stride_of(own);
         for (int k = 0, place = 0; k < own; k++, place = (int)((place + (long long)stride) % own))
             order[first + k] = grouped[first + place];
     }
@@ -249,7 +243,7 @@ arap_status arap_coarsen(arap_context *context, const arap_mesh *mesh, const int
     arap_arena arena = {0};
     int *sizes = ARAP_TAKE_ZERO(&arena, n, int), *rank = ARAP_TAKE(&arena, n, int);
     int *order = ARAP_TAKE(&arena, 2 * n, int),
-        *sets = ARAP_TAKE(&arena, 2 * (size_t)mesh->part_count, int);
+        *sets = ARAP_TAKE(&arena, 2 * (size_t)mesh->part_count + 1, int);
     char *whole = ARAP_TAKE_ZERO(&arena, mesh->part_count, char),
          *surface = ARAP_TAKE_ZERO(&arena, n, char);
     int *seed = NULL;

@@ -26,9 +26,9 @@
 #include "rig/bone_tails.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "base/memory.h"
+#include "base/sort.h"
 #include "base/vec3.h"
 
 #define OFF 0.57      /* the geometric mean of 0.46 and 0.68 */
@@ -43,14 +43,9 @@
 #define ENOUGH 3      /* such bones */
 #define RIGHT 1.1     /* factor by which lengths may be wrong and still count as right */
 
-static int by_value(const void *a_, const void *b_) {
-    double a = *(const double *)a_, b = *(const double *)b_;
-    return (a > b) - (a < b);
-}
-
 /* Return the median; sorts the values. */
 static double median(double *values, int count) {
-    qsort(values, (size_t)count, sizeof *values, by_value);
+    arap_sort_doubles(values, count);
     return count % 2 ? values[count / 2] : 0.5 * (values[count / 2 - 1] + values[count / 2]);
 }
 

@@ -11,8 +11,8 @@
 #include "rig/joint_ways.h"
 
 #include <math.h>
-#include <stdlib.h>
 
+#include "base/sort.h"
 #include "base/vec3.h"
 
 #define ON_WAY 0.02   /* joints closer than this share of a segment lie on it */
@@ -30,11 +30,6 @@
 #define MAX_ON 6    /* maximum distance of this joint, relative to that of the leaf's skin */
 /* a joint outside the skin has no skin beyond this share of the segment to the middle */
 #define OFF_SKIN 0.5
-
-static int by_value(const void *a_, const void *b_) {
-    double a = *(const double *)a_, b = *(const double *)b_;
-    return (a > b) - (a < b);
-}
 
 /* The first leaf with the joint of leaf k. If several leaves coincide, the first one has all their
  * skin. */
@@ -74,7 +69,7 @@ static double find_off2(const arap_joint_study *t, int way, double *scratch) {
             scratch[count++] = arap_nearest_on_segment(t->mesh->v + 3 * (size_t)i, t->way[way].a,
                                                        t->way[way].b, point);
     if (count < SOME) return INFINITY;
-    qsort(scratch, (size_t)count, sizeof *scratch, by_value);
+    arap_sort_doubles(scratch, count);
     return STANDS_OFF * STANDS_OFF * scratch[count / 2];
 }
 
@@ -136,7 +131,7 @@ static int find_skin(const arap_joint_study *t, int k, const double *given, doub
         arap_sub(v + 3 * (size_t)i, leaf->a, from);
         scratch[count++] = arap_dot(from, direction);
     }
-    qsort(scratch, (size_t)count, sizeof *scratch, by_value);
+    arap_sort_doubles(scratch, count);
     *max = scratch[(int)(FARTHEST * (count - 1))];
     return 1;
 }
@@ -217,6 +212,6 @@ double arap_reach_of_skin(const arap_joint_study *t, int bone, const double *dir
         scratch[count++] = arap_dot(from, direction);
     }
     if (count < SOME) return 0;
-    qsort(scratch, (size_t)count, sizeof *scratch, by_value);
+    arap_sort_doubles(scratch, count);
     return fmax(0, LEAF * scratch[(int)(FARTHEST * (count - 1))]);
 }

@@ -28,6 +28,7 @@
 #include "base/context.h"
 #include "base/memory.h"
 #include "base/random.h"
+#include "base/sort.h"
 #include "base/wide.h"
 #include "rig/joint_range.h"
 
@@ -238,16 +239,6 @@ static arap_status order_children(arap_context *context, orders *o, const arap_s
     return status;
 }
 
-/* The children of each deforming bone, child + start[d + 1]. The roots are those of d = -1. */
-static void list_children(const arap_skeleton *s, int *start, int *child) {
-    memset(start, 0, (size_t)(s->deform_count + 2) * sizeof *start);
-    for (int d = 0; d < s->deform_count; d++) start[s->deform_parent[d] + 2]++;
-    for (int d = 0; d <= s->deform_count; d++) start[d + 1] += start[d];
-    for (int d = 0; d < s->deform_count; d++) child[start[s->deform_parent[d] + 1]++] = d;
-    for (int d = s->deform_count; d >= 0; d--) start[d + 1] = start[d];
-    start[0] = 0;
-}
-
 arap_status arap_stratify_poses(arap_context *context, const arap_skeleton *skeleton,
                                 const arap_symmetry *symmetry, const arap_sampling *sampling,
                                 int pairs, double *joint_rotations) {
@@ -255,10 +246,12 @@ arap_status arap_stratify_poses(arap_context *context, const arap_skeleton *skel
     int parts = arap_chunks(pairs, PART), bones = skeleton->deform_count;
     orders *o = ARAP_TAKE(&arena, 1, orders);
     int *start = ARAP_TAKE(&arena, bones + 2, int), *child = ARAP_TAKE(&arena, bones, int);
+    int *above = ARAP_TAKE(&arena, bones, int);
     int *point = ARAP_TAKE(&arena, (size_t)bones * PART, int);
     arap_status status = arap_arena_status(&arena, &context->error, "the poses");
     if (status) goto done;
-    list_children(skeleton, start, child);
+    for (int d = 0; d < bones; d++) above[d] = skeleton->deform_parent[d] + 1; /* 0: a root */
+    arap_group(bones, above, NULL, bones + 1, start, child);
     *o = (orders){.skeleton = skeleton, .sampling = sampling, .point = point};
     begin_lattice(sampling->seed, o->begin);
     for (int part = 0; part < parts && !status; part++) {

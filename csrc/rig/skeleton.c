@@ -158,13 +158,11 @@ static void add_ways(arap_skeleton *s, const int *twin) {
 static void list_lines(arap_skeleton *s) {
     memset(s->line_start, 0, (size_t)(s->deform_count + 1) * sizeof *s->line_start);
     for (int k = 0; k < s->segment_count; k++)
-        if (s->segments[k].is_bone) s->line_start[s->segments[k].owner + 1]++;
+        if (s->segments[k].is_bone) s->line_start[s->segments[k].owner]++;
     for (int d = 0; d < s->deform_count; d++) s->line_start[d + 1] += s->line_start[d];
-    for (int k = 0; k < s->segment_count; k++)
+    for (int k = s->segment_count - 1; k >= 0; k--)
         if (s->segments[k].is_bone)
-            s->lines[s->line_start[s->segments[k].owner]++] = s->segments[k];
-    for (int d = s->deform_count; d > 0; d--) s->line_start[d] = s->line_start[d - 1];
-    s->line_start[0] = 0;
+            s->lines[--s->line_start[s->segments[k].owner]] = s->segments[k];
 }
 
 /* Number the deforming bones. */

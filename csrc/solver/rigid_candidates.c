@@ -52,18 +52,6 @@ void arap_candidate_accessory(void *data, int line, int bone, int part, double s
     if (share >= REACHED && s->skin[bone] == part) s->is_accessory[part] = 0;
 }
 
-void arap_candidates_sort(arap_rigid_search *search) {
-    const arap_mesh *mesh = &search->solver->mesh;
-    for (int i = 0; i < mesh->count; i++) search->parts[mesh->part[i]].size++;
-    for (int p = 1; p < mesh->part_count; p++)
-        search->parts[p].first = search->parts[p - 1].first + search->parts[p - 1].size;
-    for (int p = 0; p < mesh->part_count; p++) search->parts[p].size = 0;
-    for (int i = 0; i < mesh->count; i++) {
-        arap_candidate *c = &search->parts[mesh->part[i]];
-        search->vertices[c->first + c->size++] = i;
-    }
-}
-
 static void measure_radius(arap_rigid_search *s, arap_candidate *c) {
     const arap_mesh *mesh = &s->solver->mesh;
     double center[3] = {0};

@@ -52,9 +52,6 @@ void arap_candidate_inside(void *data, int line, int bone, int part, double shar
 void arap_candidate_skin(void *data, int line, int bone, int part, double share, double off);
 void arap_candidate_accessory(void *data, int line, int bone, int part, double share, double off);
 
-/* The vertices of all parts. */
-void arap_candidates_sort(arap_rigid_search *search);
-
 /* Determine which parts are tried and with which bone. Returns their number. */
 int arap_candidates_choose(arap_rigid_search *search);
 

@@ -38,6 +38,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/sort.h"
 #include "base/vec3.h"
 #include "energy/stiffness.h"
 #include "mesh/loose_parts.h"
@@ -396,11 +397,15 @@ arap_status arap_find_rigid_parts(arap_context *context, arap_solver *solver,
                            .is_accessory = ARAP_TAKE(&arena, parts, char)};
     arap_bone_lines lines = {0};
     char *found = ARAP_TAKE_ZERO(&arena, parts, char);
+    int *start = ARAP_TAKE(&arena, parts + 1, int), any = 0;
     arap_status status = arap_arena_status(&arena, &context->error, "the rigid parts");
-    int any = 0;
     *patterns = (arap_influences){0};
     if (status) goto done;
-    arap_candidates_sort(&s);
+    arap_group(solver->mesh.count, solver->mesh.part, NULL, (int)parts, start, s.vertices);
+    for (size_t p = 0; p < parts; p++) {
+        s.parts[p].first = start[p];
+        s.parts[p].size = start[p + 1] - start[p];
+    }
     status = arap_bone_lines_create(context, &solver->skeleton, &lines);
     if (!status) status = look_inside(context, &s, &lines, solver);
     if (status || !arap_candidates_choose(&s)) goto done;

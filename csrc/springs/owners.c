@@ -29,6 +29,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "base/vec3.h"
 #include "mesh/rings.h"
 #include "mesh/loose_parts.h"
@@ -314,7 +315,7 @@ arap_status arap_owners_create(arap_context *context, const arap_mesh *mesh,
                 .choice = choice,
                 .o = out,
                 .member = ARAP_TAKE(&arena, n, int),
-                .begin = ARAP_TAKE_ZERO(&arena, parts + 1, int),
+                .begin = ARAP_TAKE(&arena, parts + 1, int),
                 .radius = ARAP_TAKE(&arena, n, double)};
     double *area = ARAP_TAKE(&arena, n, double);
     arap_status status = arap_bone_lines_create(context, skeleton, &out->lines);
@@ -323,9 +324,7 @@ arap_status arap_owners_create(arap_context *context, const arap_mesh *mesh,
     if (!status) status = arap_arena_status(&out->arena, &context->error, "the owners of the skin");
     if (!status) status = arap_arena_status(&arena, &context->error, "the owners of the skin");
     if (status) goto done;
-    for (size_t i = 0; i < n; i++) f.begin[mesh->part[i]]++;
-    for (size_t p = 0; p < parts; p++) f.begin[p + 1] += f.begin[p];
-    for (int i = mesh->count - 1; i >= 0; i--) f.member[--f.begin[mesh->part[i]]] = i;
+    arap_group(mesh->count, mesh->part, NULL, mesh->part_count, f.begin, f.member);
     if (choice->bone)
         take(&f);
     else

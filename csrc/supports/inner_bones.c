@@ -26,9 +26,9 @@
 #include "supports/inner_bones.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "base/memory.h"
+#include "base/sort.h"
 #include "base/vec3.h"
 #include "mesh/sight.h"
 
@@ -54,24 +54,15 @@ typedef struct search {
     int *found;    /* (bones) the part of each inner bone, or -1 */
 } search;
 
-static void sort_vertices(search *s) {
-    const arap_mesh *mesh = s->mesh;
-    for (int i = 0; i < mesh->count; i++) s->parts[mesh->part[i]].size++;
-    for (int p = 1; p < mesh->part_count; p++)
-        s->parts[p].first = s->parts[p - 1].first + s->parts[p - 1].size;
-    for (int p = 0; p < mesh->part_count; p++) s->parts[p].size = 0;
-    for (int i = 0; i < mesh->count; i++) {
-        part *own = &s->parts[mesh->part[i]];
-        s->vertices[own->first + own->size++] = i;
-    }
-}
-
-static void measure_parts(search *s) {
+/* start: (parts + 1) place of the first vertex of each part in `vertices`. */
+static void measure_parts(search *s, const int *start) {
     const arap_mesh *mesh = s->mesh;
     for (size_t t = 0; t < mesh->triangle_count; t++)
         s->parts[mesh->part[mesh->triangles[3 * t]]].has_faces = 1;
     for (int q = 0; q < mesh->part_count; q++) {
         part *p = &s->parts[q];
+        p->first = start[q];
+        p->size = start[q + 1] - start[q];
         for (int k = 0; k < p->size; k++) {
             int i = s->vertices[p->first + k];
             p->area += mesh->area[i];
@@ -237,13 +228,14 @@ arap_status arap_inner_bones_find(arap_context *context, const arap_mesh *mesh,
     s.parts = ARAP_TAKE_ZERO(&arena, mesh->part_count, part);
     s.vertices = ARAP_TAKE(&arena, mesh->count, int);
     s.found = ARAP_TAKE(&arena, bones, int);
+    int *start = ARAP_TAKE(&arena, mesh->part_count + 1, int);
     out->is_inner = ARAP_TAKE_ZERO(&out->arena, bones, char);
     out->keeper = ARAP_TAKE(&out->arena, mesh->part_count, int);
     status = arap_arena_status(&arena, &context->error, "the bones inside parts");
     if (!status) status = arap_arena_status(&out->arena, &context->error, "the bones inside parts");
     if (status) goto done;
-    sort_vertices(&s);
-    measure_parts(&s);
+    arap_group(mesh->count, mesh->part, NULL, mesh->part_count, start, s.vertices);
+    measure_parts(&s, start);
     for (int b = 0; b < bones; b++) {
         s.found[b] = -1;
         for (int q = 0; q < mesh->part_count && !any; q++)

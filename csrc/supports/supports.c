@@ -8,11 +8,11 @@
 #include "supports/supports.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/radix_sort.h"
+#include "base/sort.h"
 #include "base/vec3.h"
 #include "weights/rows.h"
 
@@ -96,11 +96,6 @@ done:
     return status;
 }
 
-static int descending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x < y) - (x > y);
-}
-
 /* From the kept weights of vertex i, keep the locked ones and the WIDEST largest, with the first
  * bones among equals. weight: (entries of the row) scratch. Returns the number of remaining
  * entries. */
@@ -108,9 +103,9 @@ static int keep_largest(const arap_influences *in, int i, char *keep, double *we
     int count = 0, above = 0, left = 0;
     for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
         if (keep[e]) weight[count++] = in->weight[e];
-    qsort(weight, (size_t)count, sizeof *weight, descending);
-    double min = weight[WIDEST - 1];
-    while (weight[above] > min) above++;
+    arap_sort_doubles(weight, count);
+    double min = weight[count - WIDEST];
+    while (weight[count - 1 - above] > min) above++;
     int ties = WIDEST - above;
     for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
         keep[e] = in->locked[e] ||
