@@ -23,9 +23,7 @@
 #define WAIT 0.02 /* seconds until the thread that polls for cancellation polls again */
 
 void arap_forest_clear(arap_forest *forest) {
-    arap_free(forest->task);
-    arap_free(forest->above);
-    arap_free(forest->waits);
+    arap_arena_clear(&forest->arena);
     *forest = (arap_forest){0};
 }
 
@@ -77,17 +75,16 @@ static void find_path(arap_forest *f, const double *own, double *below) {
 
 arap_status arap_forest_divide(arap_context *context, int count, const int *parent,
                                const double *cost, double part, arap_forest *out) {
-    arap_status status = ARAP_OK;
-    double *total_cost = ARAP_NEW(double, count);
-    int *task_of = ARAP_NEW(int, count);
-    *out = (arap_forest){.count = count,
-                         .task = ARAP_NEW(arap_forest_task, count),
-                         .above = ARAP_NEW(int, count),
-                         .waits = ARAP_NEW(int, count)};
-    if (!total_cost || !task_of || !out->task || !out->above || !out->waits) {
-        status = arap_fail_memory(&context->error, "the order of work");
-        goto done;
-    }
+    arap_arena arena = {0};
+    double *total_cost = ARAP_TAKE(&arena, count, double);
+    int *task_of = ARAP_TAKE(&arena, count, int);
+    *out = (arap_forest){.count = count};
+    out->task = ARAP_TAKE(&out->arena, count, arap_forest_task);
+    out->above = ARAP_TAKE(&out->arena, count, int);
+    out->waits = ARAP_TAKE(&out->arena, count, int);
+    arap_status status = arap_arena_status(&arena, &context->error, "the order of work");
+    if (!status) status = arap_arena_status(&out->arena, &context->error, "the order of work");
+    if (status) goto done;
     memcpy(total_cost, cost, (size_t)count * sizeof *total_cost);
     for (int s = 0; s < count; s++) {
         int above = parent[s];
@@ -104,8 +101,7 @@ arap_status arap_forest_divide(arap_context *context, int count, const int *pare
     find_path(out, cost, total_cost);
 
 done:
-    arap_free(total_cost);
-    arap_free(task_of);
+    arap_arena_clear(&arena);
     if (status) arap_forest_clear(out);
     return status;
 }

@@ -4,6 +4,7 @@
 #define ARAP_FOREST_H
 
 #include "base/context.h"
+#include "base/memory.h"
 
 /* The nodes first to last - 1, processed by one worker in this order. */
 typedef struct arap_forest_task {
@@ -19,6 +20,7 @@ typedef struct arap_forest {
     int *waits;             /* (task_count) how many nodes a task waits for */
     int leaves;             /* tasks that wait for no node */
     double total, path;     /* total cost of the tasks, and cost of the longest chain of them */
+    arap_arena arena;       /* of these arrays */
 } arap_forest;
 
 /* parent: (count) the parent of each node, which must come after it, or -1. cost: (count). Subtrees

@@ -34,6 +34,7 @@ typedef struct mixed_run {
     double *x, *trial_x;               /* (count, 3) */
     double step;
     int pairs, next, halvings, quiet, started, done;
+    arap_arena arena;
 } mixed_run;
 
 typedef struct mixed_task {
@@ -141,31 +142,18 @@ static void evaluate(void *data, int pose, int worker) {
 static arap_status open_run(arap_context *context, const arap_mixed *mixed,
                             const double *transforms, double *x, mixed_run *r) {
     size_t n = 3 * (size_t)mixed->samples.count, numbers = 3 * (size_t)mixed->hold->count;
-    *r = (mixed_run){.turns = ARAP_NEW_ZERO(double, n),
-                     .slope = ARAP_NEW_ZERO(double, n),
-                     .direction = ARAP_NEW_ZERO(double, n),
-                     .trial = ARAP_NEW(double, n),
-                     .trial_slope = ARAP_NEW(double, n),
-                     .moved = ARAP_NEW(double, HISTORY * n),
-                     .changed = ARAP_NEW(double, HISTORY * n),
-                     .x = x,
-                     .trial_x = ARAP_NEW(double, numbers)};
-    if (!r->turns || !r->slope || !r->direction || !r->trial || !r->trial_slope || !r->moved ||
-        !r->changed || !r->trial_x)
-        return arap_fail_memory(&context->error, "the mixed poses");
+    *r = (mixed_run){.x = x};
+    r->turns = ARAP_TAKE_ZERO(&r->arena, n, double);
+    r->slope = ARAP_TAKE_ZERO(&r->arena, n, double);
+    r->direction = ARAP_TAKE_ZERO(&r->arena, n, double);
+    r->trial = ARAP_TAKE(&r->arena, n, double);
+    r->trial_slope = ARAP_TAKE(&r->arena, n, double);
+    r->moved = ARAP_TAKE(&r->arena, HISTORY * n, double);
+    r->changed = ARAP_TAKE(&r->arena, HISTORY * n, double);
+    r->trial_x = ARAP_TAKE(&r->arena, numbers, double);
+    arap_status status = arap_arena_status(&r->arena, &context->error, "the mixed poses");
+    if (status) return status;
     return arap_mixed_pose_create(context, mixed, transforms, &r->pose, r->trial);
-}
-
-static void close_run(mixed_run *r) {
-    arap_mixed_pose_clear(&r->pose);
-    arap_free(r->turns);
-    arap_free(r->slope);
-    arap_free(r->direction);
-    arap_free(r->trial);
-    arap_free(r->trial_slope);
-    arap_free(r->moved);
-    arap_free(r->changed);
-    arap_free(r->trial_x);
 }
 
 static arap_status iterate(arap_context *context, const mixed_task *task, int poses, int iterations,
@@ -207,7 +195,10 @@ arap_status arap_mixed_poses(arap_context *context, const arap_body *body,
         status = open_run(context, &mixed, transforms + 12 * (size_t)bones * (size_t)p,
                           x + numbers * (size_t)p, task.run + p);
     if (!status) status = iterate(context, &task, poses, settings->iterations, energies);
-    for (int p = 0; p < poses && task.run; p++) close_run(task.run + p);
+    for (int p = 0; p < poses && task.run; p++) {
+        arap_mixed_pose_clear(&task.run[p].pose);
+        arap_arena_clear(&task.run[p].arena);
+    }
     for (int k = 0; k < workers && task.work; k++) arap_mixed_work_clear(task.work + k);
     arap_free(task.work);
     arap_free(task.run);

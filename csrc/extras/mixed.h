@@ -26,6 +26,7 @@ typedef struct arap_mixed_view {
     double *pull;          /* (vertices) h_i */
     double *gradient;      /* (samples, 3) derivative of the energy by the turns */
     double energy;         /* lengths are relative to the diagonal of the bounding box */
+    arap_arena arena;      /* of these arrays */
 } arap_mixed_view;
 
 /* turns (count, 3); NULL: those of the bones. In addition to the errors of arap_elastic_poses,

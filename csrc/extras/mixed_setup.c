@@ -57,15 +57,15 @@ static void take_elements(arap_mixed *mixed) {
 static arap_status order(arap_context *context, arap_mixed *mixed) {
     const arap_mesh *mesh = &mixed->body->mesh;
     size_t n = (size_t)mesh->count;
-    int *vertex = ARAP_NEW(int, n), fill = 0;
-    mixed->place = ARAP_NEW(int, n);
-    mixed->row_start = ARAP_NEW(int, n + 1);
-    mixed->row = ARAP_NEW(int, n + mesh->ring[n] / 2);
-    arap_status status =
-        vertex && mixed->place && mixed->row_start && mixed->row
-            ? arap_fill_reducing_order(context, mesh->count, mesh->ring, mesh->neighbor, vertex)
-            : arap_fail_memory(&context->error, "the mixed system");
-    if (status) goto done;
+    int fill = 0, *vertex = ARAP_TAKE(&mixed->arena, n, int);
+    mixed->element = ARAP_TAKE(&mixed->arena, mixed->count, arap_mixed_element);
+    mixed->place = ARAP_TAKE(&mixed->arena, n, int);
+    mixed->row_start = ARAP_TAKE(&mixed->arena, n + 1, int);
+    mixed->row = ARAP_TAKE(&mixed->arena, n + mesh->ring[n] / 2, int);
+    arap_status status = arap_arena_status(&mixed->arena, &context->error, "the mixed system");
+    if (!status)
+        status = arap_fill_reducing_order(context, mesh->count, mesh->ring, mesh->neighbor, vertex);
+    if (status) return status;
     for (int k = 0; k < mesh->count; k++) mixed->place[vertex[k]] = k;
     for (int j = 0; j < mesh->count; j++) {
         int i = vertex[j], begin = fill;
@@ -81,10 +81,7 @@ static arap_status order(arap_context *context, arap_mixed *mixed) {
         }
     }
     mixed->row_start[n] = fill;
-
-done:
-    arap_free(vertex);
-    return status;
+    return ARAP_OK;
 }
 
 arap_status arap_mixed_create(arap_context *context, const arap_body *body,
@@ -99,9 +96,7 @@ arap_status arap_mixed_create(arap_context *context, const arap_body *body,
     if (!mixed->count)
         return arap_fail(&context->error, ARAP_BAD_VALUE,
                          "the mixed method needs a triangle or tet of nonzero size");
-    mixed->element = ARAP_NEW(arap_mixed_element, mixed->count);
-    arap_status status = mixed->element ? order(context, mixed)
-                                        : arap_fail_memory(&context->error, "the mixed system");
+    arap_status status = order(context, mixed);
     if (!status) {
         take_elements(mixed);
         status = arap_samples_create(context, &body->mesh, samples, &mixed->samples);
@@ -117,10 +112,7 @@ arap_status arap_mixed_create(arap_context *context, const arap_body *body,
 }
 
 void arap_mixed_clear(arap_mixed *mixed) {
-    arap_free(mixed->element);
-    arap_free(mixed->place);
-    arap_free(mixed->row_start);
-    arap_free(mixed->row);
+    arap_arena_clear(&mixed->arena);
     arap_samples_clear(&mixed->samples);
     *mixed = (arap_mixed){0};
 }
@@ -128,20 +120,22 @@ void arap_mixed_clear(arap_mixed *mixed) {
 arap_status arap_mixed_work_create(arap_context *context, const arap_mixed *mixed,
                                    arap_mixed_work *work) {
     size_t n = (size_t)mixed->body->mesh.count, blocks = (size_t)mixed->row_start[n];
-    *work = (arap_mixed_work){.matrix = {.size = (int)(3 * n),
-                                         .start = ARAP_NEW(int, 3 * n + 1),
-                                         .row = ARAP_NEW(int, 9 * blocks - 3 * n),
-                                         .value = ARAP_NEW(double, 9 * blocks - 3 * n)},
-                              .turn = ARAP_NEW(double, 3 * n),
-                              .slope = ARAP_NEW(double, 3 * n),
-                              .rotation = ARAP_NEW(double, 9 * mixed->count),
-                              .x = ARAP_NEW(double, 3 * n),
-                              .z = ARAP_NEW(double, 3 * n),
-                              .pull = ARAP_NEW(double, 3 * n)};
-    if (!work->matrix.start || !work->matrix.row || !work->matrix.value || !work->turn ||
-        !work->slope || !work->rotation || !work->x || !work->z || !work->pull) {
+    arap_arena *arena = &work->arena;
+    *work = (arap_mixed_work){0};
+    work->matrix = (arap_matrix){.size = (int)(3 * n),
+                                 .start = ARAP_TAKE(arena, 3 * n + 1, int),
+                                 .row = ARAP_TAKE(arena, 9 * blocks - 3 * n, int),
+                                 .value = ARAP_TAKE(arena, 9 * blocks - 3 * n, double)};
+    work->turn = ARAP_TAKE(arena, 3 * n, double);
+    work->slope = ARAP_TAKE(arena, 3 * n, double);
+    work->rotation = ARAP_TAKE(arena, 9 * mixed->count, double);
+    work->x = ARAP_TAKE(arena, 3 * n, double);
+    work->z = ARAP_TAKE(arena, 3 * n, double);
+    work->pull = ARAP_TAKE(arena, 3 * n, double);
+    arap_status status = arap_arena_status(arena, &context->error, "the mixed system");
+    if (status) {
         arap_mixed_work_clear(work);
-        return arap_fail_memory(&context->error, "the mixed system");
+        return status;
     }
     int fill = 0;
     for (int j = 0; j < (int)n; j++)
@@ -156,34 +150,31 @@ arap_status arap_mixed_work_create(arap_context *context, const arap_mixed *mixe
 }
 
 void arap_mixed_work_clear(arap_mixed_work *work) {
-    arap_matrix_clear(&work->matrix);
     arap_factor_free(work->factor);
-    arap_free(work->turn);
-    arap_free(work->slope);
-    arap_free(work->rotation);
-    arap_free(work->x);
-    arap_free(work->z);
-    arap_free(work->pull);
+    arap_arena_clear(&work->arena);
     *work = (arap_mixed_work){0};
 }
 
 arap_status arap_mixed_pose_create(arap_context *context, const arap_mixed *mixed,
                                    const double *transforms, arap_mixed_pose *pose, double *turns) {
     size_t samples = (size_t)mixed->samples.count;
-    *pose = (arap_mixed_pose){.target = ARAP_NEW(double, 3 * (size_t)mixed->hold->count),
-                              .bone_turn = ARAP_NEW(double, 9 * samples)};
-    double *place = ARAP_NEW(double, 3 * (size_t)mixed->hold->limbs), sum[9] = {0};
-    double *anchor = ARAP_NEW(double, 3 * (size_t)mixed->hold->count);
-    if (!pose->target || !pose->bone_turn || !place || !anchor) {
-        arap_free(place);
-        arap_free(anchor);
+    size_t count = 3 * (size_t)mixed->hold->count, limbs = 3 * (size_t)mixed->hold->limbs;
+    arap_arena arena = {0};
+    *pose = (arap_mixed_pose){0};
+    pose->target = ARAP_TAKE(&pose->arena, count, double);
+    pose->bone_turn = ARAP_TAKE(&pose->arena, 9 * samples, double);
+    double *place = ARAP_TAKE(&arena, limbs, double), *anchor = ARAP_TAKE(&arena, count, double);
+    double sum[9] = {0};
+    arap_status status = arap_arena_status(&arena, &context->error, "the mixed poses");
+    if (!status) status = arap_arena_status(&pose->arena, &context->error, "the mixed poses");
+    if (!status)
+        arap_bone_hold_targets(mixed->hold, &mixed->body->mesh, transforms, pose->target, anchor,
+                               place);
+    arap_arena_clear(&arena);
+    if (status) {
         arap_mixed_pose_clear(pose);
-        return arap_fail_memory(&context->error, "the mixed poses");
+        return status;
     }
-    arap_bone_hold_targets(mixed->hold, &mixed->body->mesh, transforms, pose->target, anchor,
-                           place);
-    arap_free(place);
-    arap_free(anchor);
     for (size_t s = 0; s < samples; s++) {
         const double *t = transforms + 12 * (size_t)mixed->hold->bone[mixed->samples.vertex[s]];
         const double own[9] = {t[0], t[1], t[2], t[4], t[5], t[6], t[8], t[9], t[10]};
@@ -210,7 +201,6 @@ arap_status arap_mixed_pose_create(arap_context *context, const arap_mixed *mixe
 }
 
 void arap_mixed_pose_clear(arap_mixed_pose *pose) {
-    arap_free(pose->target);
-    arap_free(pose->bone_turn);
+    arap_arena_clear(&pose->arena);
     *pose = (arap_mixed_pose){0};
 }

@@ -3,6 +3,7 @@
 #ifndef ARAP_MIXED_STATE_H
 #define ARAP_MIXED_STATE_H
 
+#include "base/memory.h"
 #include "elastic/hold.h"
 #include "linalg/factor.h"
 #include "mesh/mesh.h"
@@ -13,6 +14,7 @@ typedef struct arap_samples {
     int *vertex;    /* (count) of the mesh, in the order in which they were found */
     double *weight; /* (mesh.count, count) biharmonic, rows with sum 1; 0 for vertices outside the
                        Laplacian */
+    arap_arena arena;
 } arap_samples;
 
 /* Find at least `wanted` samples if there are as many vertices, and at least one for each island.
@@ -40,6 +42,7 @@ typedef struct arap_mixed {
     int *row_start;   /* (vertices + 1) pattern of the lower triangle, vertex by vertex */
     int *row;         /* (row_start[vertices]) */
     double turn_pull; /* strength of the pull of a sample's rotation toward that of its bone */
+    arap_arena arena; /* of these arrays */
 } arap_mixed;
 
 /* turn_pull: as a share of the area of the body. Returns ARAP_BAD_VALUE for meshes of more than
@@ -59,6 +62,7 @@ typedef struct arap_mixed_work {
     double *rotation; /* (elements, 9) */
     double *x, *z;    /* (3 vertices) in elimination order */
     double *pull;     /* (3 vertices) */
+    arap_arena arena; /* of the matrix and these arrays */
 } arap_mixed_work;
 
 arap_status arap_mixed_work_create(arap_context *context, const arap_mixed *mixed,
@@ -70,6 +74,7 @@ typedef struct arap_mixed_pose {
     double *target;    /* (vertices, 3) */
     double *bone_turn; /* (samples, 9) rotations */
     double mean[9];    /* the rotation to which the rotation vectors are relative */
+    arap_arena arena;  /* of these arrays */
 } arap_mixed_pose;
 
 /* Create the pose, and compute the turns (samples, 3) of its bones. transforms: (bones, 3, 4), in

@@ -11,18 +11,15 @@ static arap_status make_room(arap_context *context, const arap_mixed *mixed,
     size_t samples = (size_t)mixed->samples.count, vertices = (size_t)view->vertices;
     view->samples = mixed->samples.count;
     view->elements = mixed->count;
-    view->sample = ARAP_NEW(int, samples);
-    view->weight = ARAP_NEW_ZERO(double, mixed->count * samples);
-    view->turns = ARAP_NEW(double, 3 * samples);
-    view->rotation = ARAP_NEW(double, 9 * mixed->count);
-    view->stretch = ARAP_NEW(double, 9 * mixed->count);
-    view->points = ARAP_NEW(double, 3 * vertices);
-    view->pull = ARAP_NEW(double, vertices);
-    view->gradient = ARAP_NEW(double, 3 * samples);
-    return view->sample && view->weight && view->turns && view->rotation && view->stretch &&
-                   view->points && view->pull && view->gradient
-               ? ARAP_OK
-               : arap_fail_memory(&context->error, "the view of the mixed elements");
+    view->sample = ARAP_TAKE(&view->arena, samples, int);
+    view->weight = ARAP_TAKE_ZERO(&view->arena, mixed->count * samples, double);
+    view->turns = ARAP_TAKE(&view->arena, 3 * samples, double);
+    view->rotation = ARAP_TAKE(&view->arena, 9 * mixed->count, double);
+    view->stretch = ARAP_TAKE(&view->arena, 9 * mixed->count, double);
+    view->points = ARAP_TAKE(&view->arena, 3 * vertices, double);
+    view->pull = ARAP_TAKE(&view->arena, vertices, double);
+    view->gradient = ARAP_TAKE(&view->arena, 3 * samples, double);
+    return arap_arena_status(&view->arena, &context->error, "the view of the mixed elements");
 }
 
 static void fill_view(const arap_mixed *mixed, const double *x, arap_mixed_view *view) {
@@ -113,13 +110,6 @@ arap_status arap_mixed_elasticity(arap_context *context, const arap_geometry *ge
 }
 
 void arap_mixed_view_clear(arap_mixed_view *view) {
-    arap_free(view->sample);
-    arap_free(view->weight);
-    arap_free(view->turns);
-    arap_free(view->rotation);
-    arap_free(view->stretch);
-    arap_free(view->points);
-    arap_free(view->pull);
-    arap_free(view->gradient);
+    arap_arena_clear(&view->arena);
     *view = (arap_mixed_view){0};
 }

@@ -27,6 +27,7 @@ struct arap_anderson {
     double *f, *g;    /* (size) of the step before */
     float *df, *dg;   /* (window, size) */
     double *products; /* (window, window) of the df */
+    arap_arena arena; /* of these arrays */
 };
 
 arap_status arap_anderson_create(arap_context *context, size_t size, int window,
@@ -35,24 +36,21 @@ arap_status arap_anderson_create(arap_context *context, size_t size, int window,
     if (!a) return arap_fail_memory(&context->error, "the acceleration");
     a->size = size;
     a->window = window;
-    a->f = ARAP_NEW(double, size);
-    a->g = ARAP_NEW(double, size);
-    a->df = arap_alloc((size_t)window, size * sizeof(float));
-    a->dg = arap_alloc((size_t)window, size * sizeof(float));
-    a->products = ARAP_NEW_ZERO(double, window * window);
-    if (a->f && a->g && a->df && a->dg && a->products) return ARAP_OK;
+    a->f = ARAP_TAKE(&a->arena, size, double);
+    a->g = ARAP_TAKE(&a->arena, size, double);
+    a->df = arap_take(&a->arena, (size_t)window, size * sizeof(float));
+    a->dg = arap_take(&a->arena, (size_t)window, size * sizeof(float));
+    a->products = ARAP_TAKE_ZERO(&a->arena, window * window, double);
+    arap_status status = arap_arena_status(&a->arena, &context->error, "the acceleration");
+    if (!status) return ARAP_OK;
     arap_anderson_free(a);
     *out = NULL;
-    return arap_fail_memory(&context->error, "the acceleration");
+    return status;
 }
 
 void arap_anderson_free(arap_anderson *anderson) {
     if (!anderson) return;
-    arap_free(anderson->f);
-    arap_free(anderson->g);
-    arap_free(anderson->df);
-    arap_free(anderson->dg);
-    arap_free(anderson->products);
+    arap_arena_clear(&anderson->arena);
     arap_free(anderson);
 }
 

@@ -43,13 +43,12 @@ struct arap_supernode_plan {
     update *updates;      /* in order of subtraction */
     arap_forest forest;
     int max_rows;
+    arap_arena arena; /* of these arrays but `updates` */
 };
 
 void arap_supernodes_plan_free(arap_supernode_plan *plan) {
     if (!plan) return;
-    arap_free(plan->of);
-    arap_free(plan->place);
-    arap_free(plan->update_start);
+    arap_arena_clear(&plan->arena);
     arap_free(plan->updates);
     arap_forest_clear(&plan->forest);
     arap_free(plan);
@@ -111,16 +110,18 @@ static arap_status list_updates(arap_context *context, const arap_supernodes *l,
 
 arap_status arap_supernodes_plan(arap_context *context, const arap_supernodes *supernodes,
                                  arap_supernode_plan **out) {
-    arap_status status = ARAP_OK;
+    arap_arena arena = {0};
     size_t n = (size_t)supernodes->size, count = (size_t)supernodes->count;
-    int *scratch = ARAP_NEW(int, 4 * count), *parent = scratch;
-    double *own = ARAP_NEW(double, count), total = 0;
     arap_supernode_plan *p = *out = ARAP_NEW_ZERO(arap_supernode_plan, 1);
-    if (!p || !scratch || !own) goto no_memory;
-    p->of = ARAP_NEW(int, n);
-    p->place = ARAP_NEW(int, n);
-    p->update_start = ARAP_NEW(size_t, count + 1);
-    if (!p->of || !p->place || !p->update_start) goto no_memory;
+    if (!p) return arap_fail_memory(&context->error, "the factorization");
+    int *scratch = ARAP_TAKE(&arena, 4 * count, int), *parent = scratch;
+    double *own = ARAP_TAKE(&arena, count, double), total = 0;
+    p->of = ARAP_TAKE(&p->arena, n, int);
+    p->place = ARAP_TAKE(&p->arena, n, int);
+    p->update_start = ARAP_TAKE(&p->arena, count + 1, size_t);
+    arap_status status = arap_arena_status(&arena, &context->error, "the factorization");
+    if (!status) status = arap_arena_status(&p->arena, &context->error, "the factorization");
+    if (status) goto done;
     for (int s = 0; s < supernodes->count; s++)
         for (int k = supernodes->first[s]; k < supernodes->first[s + 1]; k++) p->of[k] = s;
     for (int k = 0; k < supernodes->size; k++) p->place[supernodes->order[k]] = k;
@@ -130,13 +131,9 @@ arap_status arap_supernodes_plan(arap_context *context, const arap_supernodes *s
     for (int s = 0; s < supernodes->count; s++) total += own[s];
     status = arap_forest_divide(context, supernodes->count, parent, own,
                                 fmax(total / PARTS, MINIMUM), &p->forest);
-    goto done;
 
-no_memory:
-    status = arap_fail_memory(&context->error, "the factorization");
 done:
-    arap_free(scratch);
-    arap_free(own);
+    arap_arena_clear(&arena);
     if (!status) return status;
     arap_supernodes_plan_free(p);
     *out = NULL;
@@ -206,26 +203,22 @@ arap_status arap_supernodes_factorize(arap_context *context, const arap_supernod
                                       const double *scale, void *value, int *minor) {
     size_t workers = (size_t)arap_forest_workers(context, &plan->forest);
     size_t number = scale ? sizeof(float) : sizeof(double);
+    arap_arena arena = {0};
     factorization f = {.context = context,
                        .l = supernodes,
                        .plan = plan,
                        .matrix = matrix,
                        .scale = scale,
                        .value = value,
-                       .map = ARAP_NEW(int, workers * (size_t)supernodes->size),
-                       .relative = ARAP_NEW(int, workers * (size_t)plan->max_rows),
-                       .block = ARAP_NEW(char, workers * supernodes->max_block * number)};
-    arap_status status = ARAP_OK;
+                       .map = ARAP_TAKE(&arena, workers * (size_t)supernodes->size, int),
+                       .relative = ARAP_TAKE(&arena, workers * (size_t)plan->max_rows, int),
+                       .block = ARAP_TAKE(&arena, workers * supernodes->max_block * number, char)};
     atomic_init(&f.minor, supernodes->size);
     atomic_init(&f.stopped, 0);
-    if (!f.map || !f.relative || !f.block)
-        status = arap_fail_memory(&context->error, "the factorization");
-    else
-        status = arap_forest_run(context, &plan->forest, factorize_one, &f);
+    arap_status status = arap_arena_status(&arena, &context->error, "the factorization");
+    if (!status) status = arap_forest_run(context, &plan->forest, factorize_one, &f);
     *minor = atomic_load(&f.minor);
-    arap_free(f.map);
-    arap_free(f.relative);
-    arap_free(f.block);
+    arap_arena_clear(&arena);
     return status;
 }
 

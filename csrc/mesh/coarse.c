@@ -176,7 +176,6 @@ static void renumber(int n, int *seed, arap_coarse *out) {
         made[k] = made[count - 1 - k];
         made[count - 1 - k] = other;
     }
-    arap_free(out->seed);
     out->seed = seed;
 }
 
@@ -246,18 +245,18 @@ arap_status arap_coarsen(arap_context *context, const arap_mesh *mesh, const int
         *sets = ARAP_TAKE(&arena, 2 * (size_t)mesh->part_count + 1, int);
     char *whole = ARAP_TAKE_ZERO(&arena, mesh->part_count, char),
          *surface = ARAP_TAKE_ZERO(&arena, n, char);
-    int *seed = NULL;
+    *out = (arap_coarse){0};
+    out->cluster = ARAP_TAKE(&out->arena, n, int);
+    out->seed = ARAP_TAKE(&arena, n, int); /* for now */
+    out->triangles = ARAP_TAKE(&out->arena, 3 * (mesh->triangle_count + mesh->tet_count), int);
+    out->edges = ARAP_TAKE(
+        &out->arena,
+        2 * (mesh->wire_count - mesh->link_count + mesh->tet_count + mesh->triangle_count), int);
+    out->links = ARAP_TAKE(&out->arena, 2 * mesh->link_count, int);
+    out->tets = ARAP_TAKE(&out->arena, 4 * mesh->tet_count, int);
     arap_status status = arap_arena_status(&arena, &context->error, "the coarse mesh");
-    *out = (arap_coarse){.cluster = ARAP_NEW(int, n),
-                         .seed = ARAP_NEW(int, n),
-                         .triangles = ARAP_NEW(int, 3 * (mesh->triangle_count + mesh->tet_count)),
-                         .edges = ARAP_NEW(int, 2 * (mesh->wire_count - mesh->link_count +
-                                                     mesh->tet_count + mesh->triangle_count)),
-                         .links = ARAP_NEW(int, 2 * mesh->link_count),
-                         .tets = ARAP_NEW(int, 4 * mesh->tet_count)};
-    if (status || !out->cluster || !out->seed || !out->triangles || !out->edges || !out->links ||
-        !out->tets)
-        goto no_memory;
+    if (!status) status = arap_arena_status(&out->arena, &context->error, "the coarse mesh");
+    if (status) goto done;
     for (size_t i = 0; i < n; i++) sizes[mesh->part[i]]++;
     int joined = choose_whole(mesh, sizes, whole);
     for (size_t k = 0; k < 3 * mesh->surface_count; k++) surface[mesh->triangles[k]] = 1;
@@ -266,32 +265,22 @@ arap_status arap_coarsen(arap_context *context, const arap_mesh *mesh, const int
     clustering c = {mesh, group, partner, scattered ? visit : order,
                     rank, whole, surface, out->cluster};
     cluster_vertices(&c, out);
-    out->vertices = ARAP_NEW(double, 3 * (size_t)out->count);
-    out->made = ARAP_NEW(int, out->count);
-    seed = ARAP_NEW(int, out->count);
-    if (!out->vertices || !out->made || !seed) goto no_memory;
+    out->vertices = ARAP_TAKE(&out->arena, 3 * (size_t)out->count, double);
+    out->made = ARAP_TAKE(&out->arena, out->count, int);
+    int *seed = ARAP_TAKE(&out->arena, out->count, int);
+    status = arap_arena_status(&out->arena, &context->error, "the coarse mesh");
+    if (status) goto done;
     renumber(mesh->count, seed, out);
     build(mesh, joined, sizes, out);
-    goto done;
 
-no_memory:
-    status = arap_fail_memory(&context->error, "the coarse mesh");
-    arap_free(seed);
-    arap_coarse_clear(out);
 done:
     arap_arena_clear(&arena);
+    if (status) arap_coarse_clear(out);
     return status;
 }
 
 void arap_coarse_clear(arap_coarse *coarse) {
-    arap_free(coarse->cluster);
-    arap_free(coarse->seed);
-    arap_free(coarse->made);
-    arap_free(coarse->vertices);
-    arap_free(coarse->triangles);
-    arap_free(coarse->edges);
-    arap_free(coarse->links);
-    arap_free(coarse->tets);
+    arap_arena_clear(&coarse->arena);
     *coarse = (arap_coarse){0};
 }
 

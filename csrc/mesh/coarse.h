@@ -3,6 +3,7 @@
 #ifndef ARAP_COARSE_H
 #define ARAP_COARSE_H
 
+#include "base/memory.h"
 #include "mesh/mesh.h"
 #include "weights/influences.h"
 
@@ -21,6 +22,7 @@ typedef struct arap_coarse {
     size_t layer_count; /* how many of these, at the end, lie between layers */
     size_t tet_count;
     int *tets; /* (tet_count, 4) */
+    arap_arena arena;
 } arap_coarse;
 
 /* Form clusters of vertices connected by faces or wires, but never across different parts or

@@ -127,15 +127,17 @@ static void look_for_joints(const arap_mesh *mesh, const arap_joints *joints, pa
 arap_status arap_find_sheets(arap_context *context, const arap_mesh *mesh,
                              const arap_joints *joints, arap_sheet *sheets) {
     size_t parts = (size_t)mesh->part_count;
-    uint64_t *difference = ARAP_NEW(uint64_t, mesh->count), *side = NULL;
-    double *border = ARAP_NEW_ZERO(double, parts);
-    part_shape *shape = ARAP_NEW_ZERO(part_shape, parts);
-    arap_status status = ARAP_OK;
-    if (!difference || !border || !shape) goto no_memory;
+    arap_arena arena = {0};
+    uint64_t *difference = ARAP_TAKE(&arena, mesh->count, uint64_t);
+    double *border = ARAP_TAKE_ZERO(&arena, parts, double);
+    part_shape *shape = ARAP_TAKE_ZERO(&arena, parts, part_shape);
+    arap_status status = arap_arena_status(&arena, &context->error, "the layers of the mesh");
+    if (status) goto done;
     find_border(mesh, difference);
     size_t sides = find_sides(mesh, difference, NULL);
-    side = ARAP_NEW(uint64_t, sides);
-    if (!side) goto no_memory;
+    uint64_t *side = ARAP_TAKE(&arena, sides, uint64_t);
+    status = arap_arena_status(&arena, &context->error, "the layers of the mesh");
+    if (status) goto done;
     find_sides(mesh, difference, side);
     measure_border(mesh, side, sides, border);
     measure_parts(mesh, shape);
@@ -149,15 +151,9 @@ arap_status arap_find_sheets(arap_context *context, const arap_mesh *mesh,
         sheets[p].is_sheet = area > 0 && (is_open || is_thin);
         sheets[p].spans_joint = shape[p].spans_joint;
     }
-    goto done;
 
-no_memory:
-    status = arap_fail_memory(&context->error, "the layers of the mesh");
 done:
-    arap_free(difference);
-    arap_free(side);
-    arap_free(border);
-    arap_free(shape);
+    arap_arena_clear(&arena);
     return status;
 }
 

@@ -266,28 +266,15 @@ static int has_area(const arap_geometry *g, size_t triangle) {
                               g->vertices + 3 * (size_t)tri[2]) > 0;
 }
 
-static arap_status allocate_input(arap_context *context, const arap_geometry *geometry,
-                                  arap_mesh *mesh) {
-    mesh->weld = ARAP_NEW(int, geometry->vertex_count);
-    mesh->first = ARAP_NEW(int, geometry->vertex_count);
-    mesh->next = ARAP_NEW(int, geometry->vertex_count);
-    mesh->triangles = ARAP_NEW(int, 3 * geometry->triangle_count);
-    mesh->wires = ARAP_NEW(int, 2 * geometry->edge_count);
-    mesh->tets = ARAP_NEW(int, 4 * geometry->tet_count);
-    return mesh->weld && mesh->first && mesh->next && mesh->triangles && mesh->wires && mesh->tets
-               ? ARAP_OK
-               : arap_fail_memory(&context->error, "the mesh");
-}
-
 /* Copy the welded vertices, and mark those that are far away. */
 static arap_status copy_vertices(arap_context *context, const arap_geometry *geometry,
                                  const arap_extent *extent, const double *scaled, arap_mesh *mesh,
                                  char *far) {
-    mesh->v = ARAP_NEW(double, 3 * (size_t)mesh->count);
-    mesh->part = ARAP_NEW(int, mesh->count);
-    mesh->main = ARAP_NEW(char, mesh->count);
-    if (!mesh->v || !mesh->part || !mesh->main)
-        return arap_fail_memory(&context->error, "the mesh");
+    mesh->v = ARAP_TAKE(&mesh->arena, 3 * (size_t)mesh->count, double);
+    mesh->part = ARAP_TAKE(&mesh->arena, mesh->count, int);
+    mesh->main = ARAP_TAKE(&mesh->arena, mesh->count, char);
+    arap_status status = arap_arena_status(&mesh->arena, &context->error, "the mesh");
+    if (status) return status;
     for (int i = 0; i < mesh->count; i++) {
         memcpy(mesh->v + 3 * (size_t)i, scaled + 3 * (size_t)mesh->first[i], 3 * sizeof(double));
         far[i] = (char)arap_is_beyond(extent->lo, extent->hi,
@@ -333,18 +320,24 @@ arap_status arap_mesh_create(arap_context *context, const arap_geometry *geometr
                              const arap_bones *bones, double weld_tolerance, arap_mesh *mesh) {
     arap_status status = arap_check_geometry(&context->error, geometry);
     arap_extent extent;
-    double *scaled = NULL;
-    char *far = NULL;
+    arap_arena arena = {0};
+    size_t n = (size_t)geometry->vertex_count;
     *mesh = (arap_mesh){0};
     if (!status) status = arap_extent_find(context, geometry, bones, &extent);
     if (status) return status;
     mesh->input_count = geometry->vertex_count;
     memcpy(mesh->center, extent.center, sizeof mesh->center);
     mesh->diagonal = extent.diagonal;
-    scaled = ARAP_NEW(double, 3 * (size_t)geometry->vertex_count);
-    far = ARAP_NEW(char, geometry->vertex_count);
-    status = scaled && far ? allocate_input(context, geometry, mesh)
-                           : arap_fail_memory(&context->error, "the mesh");
+    mesh->weld = ARAP_TAKE(&mesh->arena, n, int);
+    mesh->first = ARAP_TAKE(&mesh->arena, n, int);
+    mesh->next = ARAP_TAKE(&mesh->arena, n, int);
+    mesh->triangles = ARAP_TAKE(&mesh->arena, 3 * geometry->triangle_count, int);
+    mesh->wires = ARAP_TAKE(&mesh->arena, 2 * geometry->edge_count, int);
+    mesh->tets = ARAP_TAKE(&mesh->arena, 4 * geometry->tet_count, int);
+    double *scaled = ARAP_TAKE(&arena, 3 * n, double);
+    char *far = ARAP_TAKE(&arena, n, char);
+    status = arap_arena_status(&mesh->arena, &context->error, "the mesh");
+    if (!status) status = arap_arena_status(&arena, &context->error, "the mesh");
     if (!status) status = weld(context, mesh, geometry, weld_tolerance, scaled);
     if (!status) status = arap_poll_cancel(context);
     if (!status) status = copy_vertices(context, geometry, &extent, scaled, mesh, far);
@@ -361,31 +354,13 @@ arap_status arap_mesh_create(arap_context *context, const arap_geometry *geometr
     if (!status) status = arap_poll_cancel(context);
 
 done:
-    arap_free(scaled);
-    arap_free(far);
+    arap_arena_clear(&arena);
     if (status) arap_mesh_clear(mesh);
     return status;
 }
 
 void arap_mesh_clear(arap_mesh *mesh) {
-    arap_free(mesh->weld);
-    arap_free(mesh->first);
-    arap_free(mesh->next);
-    arap_free(mesh->v);
-    arap_free(mesh->triangles);
-    arap_free(mesh->tets);
-    arap_free(mesh->wires);
-    arap_free(mesh->part);
-    arap_free(mesh->main);
-    arap_free(mesh->ring);
-    arap_free(mesh->neighbor);
-    arap_free(mesh->reverse);
-    arap_free(mesh->edge_weight);
-    arap_free(mesh->edge_weight_sym);
-    arap_free(mesh->kind);
-    arap_free(mesh->area);
-    arap_free(mesh->spring_start);
-    arap_free(mesh->spring);
+    arap_arena_clear(&mesh->arena);
     *mesh = (arap_mesh){0};
 }
 

@@ -5,6 +5,7 @@
 
 #include "arap.h"
 #include "base/context.h"
+#include "base/memory.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -83,6 +84,7 @@ typedef struct arap_mesh {
     double unit; /* edge weights are areas times (unit / length)^2, see rings.c; 0: the paper's */
     double rest_energy; /* sum a_ik |e_ik|^2, including springs: the unit of the energy for one
                            pose */
+    arap_arena arena;   /* of these arrays */
 } arap_mesh;
 
 /* Vertices closer than this share of the diagonal are merged. */

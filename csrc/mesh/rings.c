@@ -208,13 +208,12 @@ static void measure_links(const ring_task *t, const double *mean, double *link) 
  * reverse get the same values. */
 static arap_status balance_edges(arap_context *context, ring_task *t) {
     const arap_mesh *mesh = t->mesh;
-    double *sums = ARAP_NEW_ZERO(double, 2 * mesh->part_count);
-    double *mean = ARAP_NEW(double, mesh->part_count), *link = ARAP_NEW(double, mesh->part_count);
-    arap_status status = ARAP_OK;
-    if (!sums || !mean || !link) {
-        status = arap_fail_memory(&context->error, "the one-rings");
-        goto done;
-    }
+    arap_arena arena = {0};
+    double *sums = ARAP_TAKE_ZERO(&arena, 2 * mesh->part_count, double);
+    double *mean = ARAP_TAKE(&arena, mesh->part_count, double);
+    double *link = ARAP_TAKE(&arena, mesh->part_count, double);
+    arap_status status = arap_arena_status(&arena, &context->error, "the one-rings");
+    if (status) goto done;
     status = for_vertices(context, log_chunk, t);
     for (int i = 0; i < mesh->count && !status; i++)
         for (size_t e = mesh->ring[i]; e < mesh->ring[i + 1]; e++) {
@@ -235,16 +234,15 @@ static arap_status balance_edges(arap_context *context, ring_task *t) {
     if (!status) status = for_vertices(context, scale_chunk, t);
 
 done:
-    arap_free(sums);
-    arap_free(mean);
-    arap_free(link);
+    arap_arena_clear(&arena);
     return status;
 }
 
 static arap_status append_links(arap_context *context, arap_mesh *mesh, const arap_links *links) {
     if (!links || !links->count) return ARAP_OK;
-    int *wires = arap_realloc(mesh->wires, 2 * (mesh->wire_count + links->count), sizeof(int));
+    int *wires = ARAP_TAKE(&mesh->arena, 2 * (mesh->wire_count + links->count), int);
     if (!wires) return arap_fail_memory(&context->error, "links between parts");
+    memcpy(wires, mesh->wires, 2 * mesh->wire_count * sizeof *wires);
     memcpy(wires + 2 * mesh->wire_count, links->pair, 2 * links->count * sizeof(int));
     mesh->wires = wires;
     mesh->wire_count += links->count;
@@ -445,14 +443,13 @@ static arap_status make_rows(arap_context *context, ring_task *t) {
     if (total > UINT32_MAX)
         return arap_fail(&context->error, ARAP_NO_MEMORY, "the mesh has too many edges (%zu)",
                          total / 2);
-    mesh->neighbor = ARAP_NEW(int, total);
-    mesh->reverse = ARAP_NEW(uint32_t, total);
-    mesh->edge_weight = ARAP_NEW(double, total);
-    mesh->edge_weight_sym = t->value = ARAP_NEW(double, total);
-    mesh->kind = ARAP_NEW(char, total);
-    if (!mesh->neighbor || !mesh->reverse || !mesh->edge_weight || !mesh->edge_weight_sym ||
-        !mesh->kind)
-        return arap_fail_memory(&context->error, "the one-rings");
+    mesh->neighbor = ARAP_TAKE(&mesh->arena, total, int);
+    mesh->reverse = ARAP_TAKE(&mesh->arena, total, uint32_t);
+    mesh->edge_weight = ARAP_TAKE(&mesh->arena, total, double);
+    mesh->edge_weight_sym = t->value = ARAP_TAKE(&mesh->arena, total, double);
+    mesh->kind = ARAP_TAKE(&mesh->arena, total, char);
+    status = arap_arena_status(&mesh->arena, &context->error, "the one-rings");
+    if (status) return status;
     status = for_vertices(context, fill_chunk, t);
     arap_free(t->rows);
     t->rows = NULL;
@@ -470,15 +467,15 @@ arap_status arap_mesh_connect(arap_context *context, arap_mesh *mesh, const arap
     if (sizes + mesh->wire_count > INT_MAX)
         return arap_fail(&context->error, ARAP_NO_MEMORY,
                          "the mesh has too many faces and edges (%zu)", sizes + mesh->wire_count);
-    mesh->area = ARAP_NEW_ZERO(double, n);
-    mesh->ring = ARAP_NEW_ZERO(size_t, n + 1);
-    t.first = ARAP_NEW(size_t, n + 1);
-    t.around = ARAP_NEW(int, 4 * mesh->tet_count + 3 * faces + 2 * mesh->wire_count);
-    t.size = ARAP_NEW(double, sizes);
-    if (mesh->area && mesh->ring && t.first && t.around && t.size)
-        status = make_rows(context, &t);
-    else
-        status = arap_fail_memory(&context->error, "the one-rings");
+    arap_arena arena = {0};
+    mesh->area = ARAP_TAKE_ZERO(&mesh->arena, n, double);
+    mesh->ring = ARAP_TAKE_ZERO(&mesh->arena, n + 1, size_t);
+    t.first = ARAP_TAKE(&arena, n + 1, size_t);
+    t.around = ARAP_TAKE(&arena, 4 * mesh->tet_count + 3 * faces + 2 * mesh->wire_count, int);
+    t.size = ARAP_TAKE(&arena, sizes, double);
+    status = arap_arena_status(&mesh->arena, &context->error, "the one-rings");
+    if (!status) status = arap_arena_status(&arena, &context->error, "the one-rings");
+    if (!status) status = make_rows(context, &t);
     mesh->unit = UNIT * mesh->size;
     if (!status && edge_power > 0) status = balance_edges(context, &t);
     if (!status) status = for_vertices(context, rest_chunk, &t);
@@ -486,9 +483,7 @@ arap_status arap_mesh_connect(arap_context *context, arap_mesh *mesh, const arap
     for (size_t e = 0; !status && e < mesh->ring[n]; e++)
         mesh->rest_energy += mesh->edge_weight_sym[e];
     if (!status) status = for_vertices(context, symmetric_chunk, &t);
-    arap_free(t.first);
-    arap_free(t.around);
-    arap_free(t.size);
+    arap_arena_clear(&arena);
     arap_free(t.rows);
     return status;
 }

@@ -86,14 +86,14 @@ arap_status arap_tets_surface(arap_context *context, arap_mesh *mesh) {
     double volume = 0, area = 0;
     mesh->thickness = 1;
     if (!count) return ARAP_OK;
-    tet_face *faces = ARAP_NEW(tet_face, count), *others = ARAP_NEW(tet_face, own);
-    int *triangles = ARAP_NEW(int, 3 * (count + own));
-    if (!faces || !others || !triangles) {
-        arap_free(faces);
-        arap_free(others);
-        arap_free(triangles);
-        return arap_fail_memory(&context->error, "the surface of the tets");
-    }
+    arap_arena arena = {0};
+    tet_face *faces = ARAP_TAKE(&arena, count, tet_face),
+             *others = ARAP_TAKE(&arena, own, tet_face);
+    int *triangles = ARAP_TAKE(&mesh->arena, 3 * (count + own), int);
+    arap_status status = arap_arena_status(&arena, &context->error, "the surface of the tets");
+    if (!status)
+        status = arap_arena_status(&mesh->arena, &context->error, "the surface of the tets");
+    if (status) goto done;
     for (size_t f = 0; f < count; f++) {
         faces[f].tet = f / 4;
         faces[f].side = (int)(f % 4);
@@ -126,12 +126,12 @@ arap_status arap_tets_surface(arap_context *context, arap_mesh *mesh) {
     }
     for (size_t t = 0; t < mesh->tet_count; t++) volume += fabs(arap_mesh_tet_volume(mesh, t));
     if (volume > 0 && area > 0) mesh->thickness = volume / area;
-    arap_free(faces);
-    arap_free(others);
-    arap_free(mesh->triangles);
     mesh->triangles = triangles;
     mesh->triangle_count = fill;
-    return ARAP_OK;
+
+done:
+    arap_arena_clear(&arena);
+    return status;
 }
 
 void arap_add_tet_cotangents(const arap_mesh *mesh, double *edges) {

@@ -54,12 +54,7 @@ void arap_release_patterns(arap_solver *solver) {
     release_system(solver);
     arap_local_step_free(m->local_step);
     if (!solver->settings.position_clusters) arap_rotation_clusters_clear(&m->clusters);
-    arap_free(m->right_side);
-    arap_free(m->product);
-    arap_free(m->residual);
-    arap_free(m->best);
-    arap_free(m->before);
-    arap_free(m->metric);
+    arap_arena_clear(&m->arena);
     arap_anderson_free(m->anderson);
     m->local_step = NULL;
     m->anderson = NULL;
@@ -286,9 +281,10 @@ static arap_status begin_acceleration(arap_context *context, arap_solver *s) {
     arap_patterns *m = &s->patterns;
     const arap_influences *in = &s->influences;
     size_t entries = in->start[in->count];
-    m->before = ARAP_NEW(double, entries);
-    m->metric = ARAP_NEW(double, entries);
-    if (!m->before || !m->metric) return arap_fail_memory(&context->error, "the acceleration");
+    m->before = ARAP_TAKE(&m->arena, entries, double);
+    m->metric = ARAP_TAKE(&m->arena, entries, double);
+    arap_status status = arap_arena_status(&m->arena, &context->error, "the acceleration");
+    if (status) return status;
     for (int i = 0; i < in->count; i++)
         for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
             m->metric[e] = s->mesh.main[i] ? s->mesh.area[i] : 0;
@@ -300,21 +296,20 @@ arap_status arap_begin_patterns(arap_context *context, arap_solver *solver) {
     size_t entries = solver->influences.start[solver->influences.count],
            count = (size_t)solver->mesh.count;
     m->stride = 1;
-    m->right_side = ARAP_NEW(double, entries);
-    m->product = ARAP_NEW(double, entries);
-    m->residual = ARAP_NEW(double, entries > count ? entries : count);
-    m->best = ARAP_NEW(double, entries);
-    if (!m->right_side || !m->product || !m->residual || !m->best)
-        return arap_fail_memory(&context->error, "the weights");
-    arap_status begun =
-        arap_sections_begin(context, &solver->mesh, &solver->influences, &solver->sections);
-    if (begun) return begun;
+    m->right_side = ARAP_TAKE(&m->arena, entries, double);
+    m->product = ARAP_TAKE(&m->arena, entries, double);
+    m->residual = ARAP_TAKE(&m->arena, entries > count ? entries : count, double);
+    m->best = ARAP_TAKE(&m->arena, entries, double);
+    arap_status status = arap_arena_status(&m->arena, &context->error, "the weights");
+    if (!status)
+        status =
+            arap_sections_begin(context, &solver->mesh, &solver->influences, &solver->sections);
+    if (status) return status;
     int by_position = solver->settings.position_clusters;
     int share = (by_position || solver->settings.rotation_clusters > 0) &&
                 !solver->poses.spines.count && !solver->poses.stretches.count;
     arap_rotation_clusters *clusters = share ? &m->clusters : NULL;
-    arap_status status =
-        solver->settings.acceleration ? begin_acceleration(context, solver) : ARAP_OK;
+    if (solver->settings.acceleration) status = begin_acceleration(context, solver);
     if (!status && clusters && !clusters->count)
         status = by_position
                      ? arap_position_clusters_create(context, &solver->mesh, by_position,

@@ -29,15 +29,14 @@ arap_status arap_locks_create(arap_context *context, const arap_problem *problem
     size_t n = (size_t)problem->geometry.vertex_count, entries = (size_t)rows->start[n];
     int sets = problem->set_count > 0 ? problem->set_count : 1, bones = skeleton->deform_count;
     locks->bones = bones;
-    locks->start = ARAP_NEW(long long, n + 1);
-    locks->bone = ARAP_NEW(int, entries);
-    locks->weight = ARAP_NEW(double, entries);
-    locks->vertex = ARAP_NEW_ZERO(char, n);
-    locks->set = ARAP_NEW_ZERO(int, n);
-    locks->column = ARAP_NEW_ZERO(char, sets * bones);
-    if (!locks->start || !locks->bone || !locks->weight || !locks->vertex || !locks->set ||
-        !locks->column)
-        return arap_fail_memory(&context->error, "the locked weights");
+    locks->start = ARAP_TAKE(&locks->arena, n + 1, long long);
+    locks->bone = ARAP_TAKE(&locks->arena, entries, int);
+    locks->weight = ARAP_TAKE(&locks->arena, entries, double);
+    locks->vertex = ARAP_TAKE_ZERO(&locks->arena, n, char);
+    locks->set = ARAP_TAKE_ZERO(&locks->arena, n, int);
+    locks->column = ARAP_TAKE_ZERO(&locks->arena, sets * bones, char);
+    arap_status status = arap_arena_status(&locks->arena, &context->error, "the locked weights");
+    if (status) return status;
     memcpy(locks->start, rows->start, (n + 1) * sizeof *rows->start);
     memcpy(locks->bone, rows->bone, entries * sizeof *rows->bone);
     memcpy(locks->weight, rows->weight, entries * sizeof *rows->weight);
@@ -185,11 +184,6 @@ done:
 }
 
 void arap_locks_clear(arap_locks *locks) {
-    arap_free(locks->start);
-    arap_free(locks->bone);
-    arap_free(locks->weight);
-    arap_free(locks->vertex);
-    arap_free(locks->set);
-    arap_free(locks->column);
+    arap_arena_clear(&locks->arena);
     *locks = (arap_locks){0};
 }

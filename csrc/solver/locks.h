@@ -2,6 +2,7 @@
 #ifndef ARAP_LOCKS_H
 #define ARAP_LOCKS_H
 
+#include "base/memory.h"
 #include "mesh/mesh.h"
 #include "rig/skeleton.h"
 #include "weights/influences.h"
@@ -15,6 +16,7 @@ typedef struct arap_locks {
     int *set;     /* (input vertices) row of `column` */
     int bones;    /* number of deforming bones */
     char *column; /* (sets, bones) */
+    arap_arena arena;
 } arap_locks;
 
 /* Copy the locks; does nothing if the problem has none. Fails if there are no weights, if a set

@@ -57,15 +57,15 @@ static int enough(void *data, int step, double left, const double *z, double *x)
 arap_status arap_pcg_step(arap_context *context, const arap_solver *solver, double *x) {
     int n = solver->patterns.system.unknowns;
     size_t entries = solver->influences.start[solver->influences.count];
-    double *work = ARAP_NEW(double, 4 * (size_t)n);
-    product m = {.solver = solver, .step = solver->influences, .image = ARAP_NEW(double, entries)};
-    arap_status status = ARAP_OK;
-    m.step.weight = ARAP_NEW_ZERO(double, entries);
-    m.pull = ARAP_NEW_ZERO(double, entries);
-    if (!work || !m.step.weight || !m.image || !m.pull) {
-        status = arap_fail_memory(&context->error, "the global step");
-        goto done;
-    }
+    arap_arena arena = {0};
+    double *work = ARAP_TAKE(&arena, 4 * (size_t)n, double);
+    product m = {.solver = solver,
+                 .step = solver->influences,
+                 .image = ARAP_TAKE(&arena, entries, double),
+                 .pull = ARAP_TAKE_ZERO(&arena, entries, double)};
+    m.step.weight = ARAP_TAKE_ZERO(&arena, entries, double);
+    arap_status status = arap_arena_status(&arena, &context->error, "the global step");
+    if (status) goto done;
     if (solver->mesh.spring_start)
         status = arap_stiffness_product(context, &solver->mesh, &solver->poses, &m.step, NULL,
                                         m.pull, NULL, NULL);
@@ -77,9 +77,6 @@ arap_status arap_pcg_step(arap_context *context, const arap_solver *solver, doub
         status = arap_fail(&context->error, ARAP_NOT_FINITE, "the solved weights are not finite");
 
 done:
-    arap_free(work);
-    arap_free(m.step.weight);
-    arap_free(m.image);
-    arap_free(m.pull);
+    arap_arena_clear(&arena);
     return status;
 }

@@ -195,21 +195,20 @@ static int strengthen(arap_solver *s, const double *measure, const double *share
 static arap_status hold(arap_context *context, arap_solver *s, const arap_influences *weights,
                         double minimum, int *found) {
     arap_influences skin = {0};
-    double *response = ARAP_NEW(double, s->skeleton.deform_count);
-    double *share = ARAP_NEW(double, s->skeleton.deform_count);
-    double *scratch = ARAP_NEW(double, s->skeleton.deform_count);
+    arap_arena arena = {0};
+    double *response = ARAP_TAKE(&arena, s->skeleton.deform_count, double);
+    double *share = ARAP_TAKE(&arena, s->skeleton.deform_count, double);
+    double *scratch = ARAP_TAKE(&arena, s->skeleton.deform_count, double);
     char *decided = find_decided(s, weights);
     arap_status status = begin(context, s);
-    if (!status && (!response || !share || !scratch || !decided))
+    if (!status && (arena.failed || !decided))
         status = arap_fail_memory(&context->error, "the responses of bones");
     if (!status) status = free_skin(context, s, decided, weights, &skin);
     if (!status) status = arap_responses(context, s, &skin, weights, decided, response, share);
     if (!status) take_measures(s, &skin, weights, share, scratch, response);
     if (!status) *found += strengthen(s, response, share, minimum);
     if (!status && *found) status = make_rows(context, s, &skin);
-    arap_free(response);
-    arap_free(share);
-    arap_free(scratch);
+    arap_arena_clear(&arena);
     arap_free(decided);
     arap_influences_clear(&skin);
     return status;

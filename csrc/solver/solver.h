@@ -44,8 +44,9 @@ typedef struct arap_patterns {
     int has_best;
     /* NULL without acceleration: */
     arap_anderson *anderson;
-    double *before; /* weights before the global step */
-    double *metric; /* areas of the vertices */
+    double *before;   /* weights before the global step */
+    double *metric;   /* areas of the vertices */
+    arap_arena arena; /* of these arrays */
 
     /* From the first iteration on: */
     arap_system system;

@@ -330,15 +330,15 @@ arap_status arap_system_create(arap_context *context, const arap_mesh *mesh,
                   .place = place,
                   .placed = placed,
                   .system = system};
-    arap_status status = ARAP_OK;
-    *system = (arap_system){.vertices = mesh->count,
-                            .offset = ARAP_NEW(int, n),
-                            .size = ARAP_NEW(int, n),
-                            .rows = influences,
-                            .entry = ARAP_NEW(int, entries),
-                            .eliminated = ARAP_NEW(int, n)};
-    if (arena.failed || !system->offset || !system->size || !system->entry || !system->eliminated)
-        goto no_memory;
+    arap_status status;
+    *system = (arap_system){.vertices = mesh->count, .rows = influences};
+    system->offset = ARAP_TAKE(&system->arena, n, int);
+    system->size = ARAP_TAKE(&system->arena, n, int);
+    system->entry = ARAP_TAKE(&system->arena, entries, int);
+    system->eliminated = ARAP_TAKE(&system->arena, n, int);
+    status = arap_arena_status(&arena, &context->error, "the weight system");
+    if (!status) status = arap_arena_status(&system->arena, &context->error, "the weight system");
+    if (status) goto done;
     status = arap_shared_rows_create(context, symmetry, parts, influences, &system->shared);
     if (status) goto done;
     order_parts(&a, order, leads, place);
@@ -349,27 +349,28 @@ arap_status arap_system_create(arap_context *context, const arap_mesh *mesh,
     status = number_unknowns(context, &a);
     if (status) goto done;
     system->matrix.size = system->unknowns;
-    system->matrix.start = ARAP_NEW(int, system->unknowns + 1);
+    system->matrix.start = ARAP_TAKE(&system->arena, system->unknowns + 1, int);
     a.block = ARAP_TAKE(
         &arena, (size_t)context->threads * ((size_t)a.widest * (size_t)a.widest + a.max_edges),
         double);
     a.below = ARAP_TAKE(&arena, a.count, size_t);
-    if (!system->matrix.start || arena.failed) goto no_memory;
+    status = arap_arena_status(&arena, &context->error, "the weight system");
+    if (!status) status = arap_arena_status(&system->arena, &context->error, "the weight system");
+    if (status) goto done;
     status = size_columns(context, &a);
     if (status) goto done;
-    system->matrix.row = ARAP_NEW(int, system->matrix.start[system->unknowns]);
-    system->matrix.value = ARAP_NEW(double, system->matrix.start[system->unknowns]);
-    system->penalized = ARAP_NEW(double, system->matrix.start[system->unknowns]);
-    if (!system->matrix.row || !system->matrix.value || !system->penalized) goto no_memory;
+    int values = system->matrix.start[system->unknowns];
+    system->matrix.row = ARAP_TAKE(&system->arena, values, int);
+    system->matrix.value = ARAP_TAKE(&system->arena, values, double);
+    system->penalized = ARAP_TAKE(&system->arena, values, double);
+    status = arap_arena_status(&system->arena, &context->error, "the weight system");
+    if (status) goto done;
     status = arap_parallel_short(context, arap_chunks(a.count, MANY), begin_chunk, &a);
     if (status) goto done;
     if (system->unknowns) arap_async_begin(context, system->unknowns, analyze, data, analysis);
     status = arap_poses_gram_of(context, mesh, poses, influences);
     if (!status) status = arap_parallel(context, arap_chunks(a.count, CHUNK), assemble_chunk, &a);
-    goto done;
 
-no_memory:
-    status = arap_fail_memory(&context->error, "the weight system");
 done:
     arap_arena_clear(&arena);
     return status;
@@ -377,12 +378,7 @@ done:
 
 void arap_system_clear(arap_system *system) {
     arap_shared_rows_clear(&system->shared);
-    arap_free(system->offset);
-    arap_free(system->size);
-    arap_free(system->entry);
-    arap_free(system->eliminated);
-    arap_matrix_clear(&system->matrix);
-    arap_free(system->penalized);
+    arap_arena_clear(&system->arena);
     *system = (arap_system){0};
 }
 

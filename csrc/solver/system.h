@@ -3,6 +3,7 @@
 #define ARAP_SYSTEM_H
 
 #include "base/async_task.h"
+#include "base/memory.h"
 #include "energy/mirror_reuse.h"
 #include "energy/harmonic.h"
 #include "linalg/factor.h"
@@ -31,6 +32,7 @@ typedef struct arap_system {
     arap_matrix matrix; /* Z'FZ, in elimination order */
     double *penalized;  /* (matrix.start[unknowns]) values of A, penalties included, once there are
                            penalties */
+    arap_arena arena;   /* of these arrays and those of the matrix */
 } arap_system;
 
 /* The influence that belongs to the u-th unknown of vertex i, and the one that balances it. */

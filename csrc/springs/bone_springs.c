@@ -161,14 +161,13 @@ static void place_chunk(void *data, int chunk, int worker) {
 static arap_status make_room(arap_context *context, const arap_symmetry *symmetry,
                              arap_mesh *mesh) {
     size_t room = 0;
-    mesh->spring_start = ARAP_NEW(size_t, (size_t)mesh->count + 1);
+    mesh->spring_start = ARAP_TAKE(&mesh->arena, (size_t)mesh->count + 1, size_t);
     for (int i = 0; i < mesh->count && mesh->spring_start; i++) {
         mesh->spring_start[i] = room;
         room += symmetry->vertex && symmetry->vertex[i] == i ? 2 : 1;
     }
-    mesh->spring = ARAP_NEW(arap_spring, room);
-    return mesh->spring_start && mesh->spring ? ARAP_OK
-                                              : arap_fail_memory(&context->error, "bone springs");
+    mesh->spring = ARAP_TAKE(&mesh->arena, room, arap_spring);
+    return arap_arena_status(&mesh->arena, &context->error, "bone springs");
 }
 
 /* Close the gaps between the springs. count: (vertices) */
@@ -190,16 +189,16 @@ arap_status arap_bone_springs_create(arap_context *context, arap_mesh *mesh,
                                      const arap_owner_choice *choice, arap_containments *kept) {
     size_t parts = (size_t)mesh->part_count;
     if (!(strength > 0)) return ARAP_OK;
+    arap_arena arena = {0};
     bone_springs t = {.mesh = mesh,
                       .strength = strength,
                       .unit = mesh->unit,
-                      .size2 = ARAP_NEW_ZERO(double, parts),
-                      .stiffness = ARAP_NEW(double, parts)};
-    double *sums = ARAP_NEW_ZERO(double, 4 * parts);
-    char *count = ARAP_NEW(char, mesh->count);
-    arap_status status = count && sums && t.stiffness && t.size2
-                             ? make_room(context, symmetry, mesh)
-                             : arap_fail_memory(&context->error, "bone springs");
+                      .size2 = ARAP_TAKE_ZERO(&arena, parts, double),
+                      .stiffness = ARAP_TAKE(&arena, parts, double)};
+    double *sums = ARAP_TAKE_ZERO(&arena, 4 * parts, double);
+    char *count = ARAP_TAKE(&arena, mesh->count, char);
+    arap_status status = arap_arena_status(&arena, &context->error, "bone springs");
+    if (!status) status = make_room(context, symmetry, mesh);
     if (status) goto done;
     measure_parts(&t, sums);
     status = arap_part_thickness(context, mesh, t.stiffness);
@@ -214,10 +213,7 @@ arap_status arap_bone_springs_create(arap_context *context, arap_mesh *mesh,
     arap_springs_weigh(mesh);
 
 done:
-    arap_free(count);
-    arap_free(sums);
     arap_owners_clear(&t.owners);
-    arap_free(t.size2);
-    arap_free(t.stiffness);
+    arap_arena_clear(&arena);
     return status;
 }
