@@ -62,8 +62,7 @@ static arap_status assemble(arap_context *context, const arap_body *body,
     memcpy(own, hold->strength, (size_t)mesh->count * sizeof *own);
     arap_body_stiffness(body, hold->anchor_weight, own, edge);
     arap_two_rings k = {.ring = mesh->ring, .neighbor = mesh->neighbor, .edge = edge, .own = own};
-    status =
-        arap_two_rings_matrix(context, &k, system->size, system->vertex, system->place, 1, out);
+    status = arap_two_rings_matrix(context, &k, system->size, system->vertex, system->place, out);
 
 done:
     arap_arena_clear(&arena);

@@ -96,7 +96,7 @@ static arap_status solve(arap_context *context, const arap_two_rings *q, int siz
     arap_matrix matrix = {0};
     arap_factor *factor = NULL;
     double *own = ARAP_NEW(double, size);
-    arap_status status = own ? arap_two_rings_matrix(context, q, size, vertex, place, 1, &matrix)
+    arap_status status = own ? arap_two_rings_matrix(context, q, size, vertex, place, &matrix)
                              : arap_fail_memory(&context->error, "the samples");
     for (int j = 0; j < size && !status; j++) own[j] = q->own[vertex[j]];
     if (!status) status = arap_two_rings_factor(context, &matrix, own, 1, &factor);
@@ -115,15 +115,13 @@ static arap_status solve(arap_context *context, const arap_two_rings *q, int siz
 
 static arap_status weigh(arap_context *context, const arap_mesh *mesh, const arap_two_rings *q,
                          arap_samples *samples) {
+    arap_arena arena = {0};
     size_t n = (size_t)mesh->count, count = (size_t)samples->count;
-    int size = 0, *vertex = ARAP_NEW(int, n), *place = ARAP_NEW(int, n);
-    double *columns = NULL;
-    samples->weight = ARAP_NEW_ZERO(double, n * count);
-    arap_status status = ARAP_OK;
-    if (!vertex || !place || !samples->weight) {
-        status = arap_fail_memory(&context->error, "the samples");
-        goto done;
-    }
+    int size = 0, *vertex = ARAP_TAKE(&arena, n, int), *place = ARAP_TAKE(&arena, n, int);
+    samples->weight = ARAP_TAKE_ZERO(&samples->arena, n * count, double);
+    arap_status status = arap_arena_status(&arena, &context->error, "the samples");
+    if (!status) status = arap_arena_status(&samples->arena, &context->error, "the samples");
+    if (status) goto done;
     status = arap_fill_reducing_order(context, mesh->count, q->ring, q->neighbor, vertex);
     if (status) goto done;
     for (size_t i = 0; i < n; i++) place[i] = q->own[i] > 0 ? 0 : -1;
@@ -134,11 +132,9 @@ static arap_status weigh(arap_context *context, const arap_mesh *mesh, const ara
         place[i] = size;
         vertex[size++] = i;
     }
-    columns = ARAP_NEW_ZERO(double, count * (size_t)size);
-    if (!columns) {
-        status = arap_fail_memory(&context->error, "the samples");
-        goto done;
-    }
+    double *columns = ARAP_TAKE_ZERO(&arena, count * (size_t)size, double);
+    status = arap_arena_status(&arena, &context->error, "the samples");
+    if (status) goto done;
     if (size) status = solve(context, q, size, vertex, place, samples, columns);
     for (size_t s = 0; s < count && !status; s++)
         samples->weight[(size_t)samples->vertex[s] * count + s] = 1;
@@ -150,18 +146,17 @@ static arap_status weigh(arap_context *context, const arap_mesh *mesh, const ara
     }
 
 done:
-    arap_free(vertex);
-    arap_free(place);
-    arap_free(columns);
+    arap_arena_clear(&arena);
     return status;
 }
 
 arap_status arap_samples_create(arap_context *context, const arap_mesh *mesh, int wanted,
                                 arap_samples *samples) {
     arap_two_rings q = {0};
-    *samples = (arap_samples){.vertex = ARAP_NEW(int, mesh->count)};
-    arap_status status = samples->vertex ? arap_bilaplacian(context, mesh, &q)
-                                         : arap_fail_memory(&context->error, "the samples");
+    *samples = (arap_samples){0};
+    samples->vertex = ARAP_TAKE(&samples->arena, mesh->count, int);
+    arap_status status = arap_arena_status(&samples->arena, &context->error, "the samples");
+    if (!status) status = arap_bilaplacian(context, mesh, &q);
     if (!status) status = choose(context, mesh, q.own, wanted, samples);
     if (!status) status = weigh(context, mesh, &q, samples);
     arap_two_rings_clear(&q);
@@ -170,7 +165,6 @@ arap_status arap_samples_create(arap_context *context, const arap_mesh *mesh, in
 }
 
 void arap_samples_clear(arap_samples *samples) {
-    arap_free(samples->vertex);
-    arap_free(samples->weight);
+    arap_arena_clear(&samples->arena);
     *samples = (arap_samples){0};
 }

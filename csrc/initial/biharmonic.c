@@ -167,7 +167,7 @@ static arap_status solve_block(arap_context *context, problem *p, int block,
     status = arap_arena_status(&arena, &context->error, "the biharmonic weights");
     if (status) goto done;
     for (int j = 0; j < size; j++) own[j] = p->q.own[member[j]];
-    if (bones) status = arap_two_rings_matrix(context, &p->q, size, member, p->place, 1, &matrix);
+    if (bones) status = arap_two_rings_matrix(context, &p->q, size, member, p->place, &matrix);
     for (int from = 0; from < bones && !status; from += max) {
         int columns = bones - from < max ? bones - from : max;
         arap_biharmonic_block part = {.size = size,

@@ -49,7 +49,7 @@ static arap_status heat_matrix(arap_context *context, const arap_mesh *mesh, con
     }
     arap_two_rings system = {
         .ring = mesh->ring, .neighbor = mesh->neighbor, .edge = edge, .own = own};
-    status = arap_two_rings_matrix(context, &system, mesh->count, order, place, 1, matrix);
+    status = arap_two_rings_matrix(context, &system, mesh->count, order, place, matrix);
 
 done:
     arap_arena_clear(&arena);

@@ -141,7 +141,7 @@ arap_status arap_find_props(arap_context *context, const arap_mesh *mesh, const 
     measure(&f, f.own, 0);
     for (size_t p = 0; p < parts; p++) f.reach[p] = TOUCHING * f.own[p].radius;
     status = arap_touching_create(context, mesh, f.closed, &f.touching);
-    if (!status) status = arap_touching_unite(context, &f.touching, f.reach, STAGE, f.parent);
+    if (!status) status = arap_touching_unite(context, &f.touching, f.reach, f.parent);
     if (!status) status = find_touched(context, &f, touched);
     if (!status) keep_props(&f, largest, set, touched);
 

@@ -169,10 +169,10 @@ static int find_single_rods(finder *f, const char *may) {
     return any;
 }
 
-/* Distance of vertex i from the nearest face with a tag other than `skip`, at most `max`. */
-static double distance_from(const finder *f, const arap_bvh *faces, int i, int skip, double max) {
+/* Distance of vertex i from the nearest face without tag 1, at most `max`. */
+static double distance_from(const finder *f, const arap_bvh *faces, int i, double max) {
     double found = max * max;
-    arap_bvh_nearest(faces, place(f, i), skip, arap_face_distance, f->mesh, &found);
+    arap_bvh_nearest(faces, place(f, i), 1, arap_face_distance, f->mesh, &found);
     return sqrt(found);
 }
 
@@ -185,7 +185,7 @@ static arap_status find_pieces(arap_context *context, finder *f, const char *may
         f->shapes[p].piece = may[p] && !f->shapes[p].rod && f->shapes[p].surface > 0;
     for (int i = 0; i < mesh->count && !status; i++) {
         shape *s = &f->shapes[mesh->part[i]];
-        if (s->piece && distance_from(f, faces, i, 1, LYING * s->radius) < LYING * s->radius)
+        if (s->piece && distance_from(f, faces, i, LYING * s->radius) < LYING * s->radius)
             s->piece = 0;
         if (i % 1024 == 0) status = arap_progress(context, STAGE, 0);
     }
@@ -195,20 +195,19 @@ static arap_status find_pieces(arap_context *context, finder *f, const char *may
 /* Form sets of rods and pieces that touch. */
 static arap_status unite_touching(arap_context *context, finder *f) {
     int count = f->mesh->part_count;
+    arap_arena arena = {0};
     arap_touching touching = {0};
-    char *chosen = ARAP_NEW(char, count);
-    double *reach = ARAP_NEW(double, count);
-    arap_status status =
-        chosen && reach ? ARAP_OK : arap_fail_memory(&context->error, "the rods among the parts");
+    char *chosen = ARAP_TAKE(&arena, count, char);
+    double *reach = ARAP_TAKE(&arena, count, double);
+    arap_status status = arap_arena_status(&arena, &context->error, "the rods among the parts");
     for (int p = 0; p < count && !status; p++) {
         chosen[p] = (char)(f->shapes[p].rod || f->shapes[p].piece);
         reach[p] = TOUCHING * f->shapes[p].width;
     }
     if (!status) status = arap_touching_create(context, f->mesh, chosen, &touching);
-    if (!status) status = arap_touching_unite(context, &touching, reach, STAGE, f->parent);
+    if (!status) status = arap_touching_unite(context, &touching, reach, f->parent);
     arap_touching_clear(&touching);
-    arap_free(chosen);
-    arap_free(reach);
+    arap_arena_clear(&arena);
     return status;
 }
 
@@ -241,7 +240,7 @@ static arap_status find_free(arap_context *context, finder *f, arap_bvh *faces, 
     for (int i = 0; i < mesh->count && !status; i++) {
         shape *s = &f->shapes[mesh->part[i]];
         if (set[mesh->part[i]] < 0) continue;
-        f->apart[i] = distance_from(f, faces, i, 1, NOWHERE);
+        f->apart[i] = distance_from(f, faces, i, NOWHERE);
         double along = split(f, i, across), end = END * (s->high - s->low);
         if (along <= s->low + end || along >= s->high - end)
             s->end_distance = fmin(s->end_distance, f->apart[i]);

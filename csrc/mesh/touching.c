@@ -24,13 +24,13 @@ arap_status arap_touching_create(arap_context *context, const arap_mesh *mesh, c
     *out = (arap_touching){.mesh = mesh, .chosen = chosen};
     for (size_t t = 0; t < mesh->triangle_count; t++)
         count += chosen[mesh->part[mesh->triangles[3 * t]]] != 0;
-    double *boxes = ARAP_NEW(double, 6 * count);
-    out->face = ARAP_NEW(size_t, count);
-    out->part = ARAP_NEW(int, count);
-    if (!out->face || !out->part || !boxes) {
-        arap_free(boxes);
-        return arap_fail_memory(&context->error, "parts that touch");
-    }
+    arap_arena arena = {0};
+    double *boxes = ARAP_TAKE(&arena, 6 * count, double);
+    out->face = ARAP_TAKE(&out->arena, count, size_t);
+    out->part = ARAP_TAKE(&out->arena, count, int);
+    arap_status status = arap_arena_status(&arena, &context->error, "parts that touch");
+    if (!status) status = arap_arena_status(&out->arena, &context->error, "parts that touch");
+    if (status) goto done;
     for (size_t t = 0; t < mesh->triangle_count; t++) {
         const int *corner = mesh->triangles + 3 * t;
         double *box = boxes + 6 * out->count;
@@ -44,8 +44,10 @@ arap_status arap_touching_create(arap_context *context, const arap_mesh *mesh, c
         out->part[out->count] = mesh->part[corner[0]];
         out->face[out->count++] = t;
     }
-    arap_status status = arap_bvh_build(context, &out->tree, out->count, boxes, out->part);
-    arap_free(boxes);
+    status = arap_bvh_build(context, &out->tree, out->count, boxes, out->part);
+
+done:
+    arap_arena_clear(&arena);
     return status;
 }
 
@@ -72,7 +74,7 @@ int arap_touching_nearest(const arap_touching *touching, int i, int skip, double
 }
 
 arap_status arap_touching_unite(arap_context *context, arap_touching *touching, const double *reach,
-                                const char *stage, int *parent) {
+                                int *parent) {
     const arap_mesh *mesh = touching->mesh;
     arap_status status = ARAP_OK;
     touching->parent = parent;
@@ -82,7 +84,7 @@ arap_status arap_touching_unite(arap_context *context, arap_touching *touching, 
         double near = reach[part] * reach[part];
         int other = arap_touching_nearest(touching, i, part, &near);
         if (other >= 0) arap_unite(parent, other, part);
-        if (i % VERTICES == 0) status = arap_progress(context, stage, 0);
+        if (i % VERTICES == 0) status = arap_progress(context, "rigid parts", 0);
     }
     for (size_t k = 0; k < touching->count && !status; k++) {
         const int *corner = mesh->triangles + 3 * touching->face[k];
@@ -90,14 +92,13 @@ arap_status arap_touching_unite(arap_context *context, arap_touching *touching, 
         for (int c = 0; c < 3; c++)
             arap_bvh_crossed(touching->tree, place(touching, corner[c]),
                              place(touching, corner[(c + 1) % 3]), unite_crossed, touching);
-        if (k % VERTICES == 0) status = arap_progress(context, stage, 0);
+        if (k % VERTICES == 0) status = arap_progress(context, "rigid parts", 0);
     }
     return status;
 }
 
 void arap_touching_clear(arap_touching *touching) {
     arap_bvh_free(touching->tree);
-    arap_free(touching->face);
-    arap_free(touching->part);
+    arap_arena_clear(&touching->arena);
     *touching = (arap_touching){0};
 }

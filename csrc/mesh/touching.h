@@ -14,6 +14,7 @@ typedef struct arap_touching {
     arap_bvh *tree; /* hierarchy of these faces */
     int *parent;    /* the caller's sets, while they are being merged */
     int now;        /* part whose edges are being traversed */
+    arap_arena arena;
 } arap_touching;
 
 /* chosen: (parts), referenced until arap_touching_clear(), which must be called even after a
@@ -22,9 +23,9 @@ arap_status arap_touching_create(arap_context *context, const arap_mesh *mesh, c
                                  arap_touching *out);
 
 /* Merge in `parent` (parts) (base/sets.h) chosen parts whose surfaces cross, or of which one has a
- * vertex nearer to the other than reach[part]. stage: for arap_progress(). */
+ * vertex nearer to the other than reach[part]. */
 arap_status arap_touching_unite(arap_context *context, arap_touching *touching, const double *reach,
-                                const char *stage, int *parent);
+                                int *parent);
 
 /* Find the chosen part, other than `skip`, nearest to vertex i within sqrt(*distance2), and set
  * *distance2 to its squared distance. Returns -1 if no part is that near. */

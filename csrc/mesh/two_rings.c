@@ -94,16 +94,20 @@ arap_status arap_two_rings_create(arap_context *context, const arap_mesh *mesh,
                                   const double *factor, const double *conductance,
                                   arap_two_rings *out) {
     size_t n = (size_t)mesh->count;
+    arap_arena arena = {0};
     build b = {.mesh = mesh,
                .factor = factor,
                .conductance = conductance,
-               .own = ARAP_NEW_ZERO(double, n),
-               .mark = ARAP_NEW_ZERO(int, n),
-               .listed = ARAP_NEW(int, n),
-               .sum = ARAP_NEW(double, n)};
-    arap_status status = ARAP_OK;
-    *out = (arap_two_rings){.ring = ARAP_NEW_ZERO(size_t, n + 1), .own = ARAP_NEW(double, n)};
-    if (!b.own || !b.mark || !b.listed || !b.sum || !out->ring || !out->own) goto no_memory;
+               .own = ARAP_TAKE_ZERO(&arena, n, double),
+               .mark = ARAP_TAKE_ZERO(&arena, n, int),
+               .listed = ARAP_TAKE(&arena, n, int),
+               .sum = ARAP_TAKE(&arena, n, double)};
+    *out = (arap_two_rings){0};
+    out->ring = ARAP_TAKE_ZERO(&out->arena, n + 1, size_t);
+    out->own = ARAP_TAKE(&out->arena, n, double);
+    arap_status status = arap_arena_status(&arena, &context->error, "the two-rings");
+    if (!status) status = arap_arena_status(&out->arena, &context->error, "the two-rings");
+    if (status) goto done;
     for (size_t i = 0; i < n; i++)
         for (size_t r = mesh->ring[i]; r < mesh->ring[i + 1]; r++) b.own[i] += conductance[r];
     for (int fill = 0; fill < 2; fill++) {
@@ -118,21 +122,16 @@ arap_status arap_two_rings_create(arap_context *context, const arap_mesh *mesh,
             if (count > out->largest_ring) out->largest_ring = count;
         }
         if (fill) break;
-        out->neighbor = ARAP_NEW(int, out->ring[n]);
-        out->edge_weight_sym = ARAP_NEW(double, out->ring[n]);
-        out->edge = ARAP_NEW(double, out->ring[n]);
-        if (!out->neighbor || !out->edge_weight_sym || !out->edge) goto no_memory;
+        out->neighbor = ARAP_TAKE(&out->arena, out->ring[n], int);
+        out->edge_weight_sym = ARAP_TAKE(&out->arena, out->ring[n], double);
+        out->edge = ARAP_TAKE(&out->arena, out->ring[n], double);
+        status = arap_arena_status(&out->arena, &context->error, "the two-rings");
+        if (status) goto done;
     }
-    goto done;
 
-no_memory:
-    status = arap_fail_memory(&context->error, "the two-rings");
-    arap_two_rings_clear(out);
 done:
-    arap_free(b.own);
-    arap_free(b.mark);
-    arap_free(b.listed);
-    arap_free(b.sum);
+    arap_arena_clear(&arena);
+    if (status) arap_two_rings_clear(out);
     return status;
 }
 
@@ -158,10 +157,11 @@ done:
 }
 
 arap_status arap_two_rings_matrix(arap_context *context, const arap_two_rings *h, int size,
-                                  const int *vertex, const int *place, double diagonal,
-                                  arap_matrix *out) {
+                                  const int *vertex, const int *place, arap_matrix *out) {
     size_t max = (size_t)size;
-    for (int j = 0; j < size; j++) max += h->ring[vertex[j] + 1] - h->ring[vertex[j]];
+    for (int j = 0; j < size; j++)
+        for (size_t r = h->ring[vertex[j]]; r < h->ring[vertex[j] + 1]; r++)
+            max += place[h->neighbor[r]] > j;
     *out = (arap_matrix){.size = size,
                          .start = ARAP_NEW(int, size + 1),
                          .row = ARAP_NEW(int, max),
@@ -175,7 +175,7 @@ arap_status arap_two_rings_matrix(arap_context *context, const arap_two_rings *h
         int k = vertex[j], begin = fill;
         out->start[j] = fill;
         out->row[fill] = j;
-        out->value[fill++] = diagonal * h->own[k];
+        out->value[fill++] = h->own[k];
         for (size_t r = h->ring[k]; r < h->ring[k + 1]; r++) {
             int i = place[h->neighbor[r]], at = fill;
             if (i < j || i >= size || vertex[i] != h->neighbor[r]) continue; /* of another block */
@@ -206,10 +206,6 @@ arap_status arap_two_rings_factor(arap_context *context, arap_matrix *matrix, co
 }
 
 void arap_two_rings_clear(arap_two_rings *harmonic) {
-    arap_free(harmonic->ring);
-    arap_free(harmonic->neighbor);
-    arap_free(harmonic->edge_weight_sym);
-    arap_free(harmonic->edge);
-    arap_free(harmonic->own);
+    arap_arena_clear(&harmonic->arena);
     *harmonic = (arap_two_rings){0};
 }

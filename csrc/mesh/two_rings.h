@@ -15,6 +15,7 @@ typedef struct arap_two_rings {
     double *edge_weight_sym; /* (ring[count]) a_kl + a_lk of the mesh, 0 where there is no edge */
     double *edge;            /* (ring[count]) h_kl */
     double *own;             /* (count) h_kk */
+    arap_arena arena;
 } arap_two_rings;
 
 /* h = L' diag(factor) L, factor (count) and L from minus its off-diagonal, conductance (one for
@@ -26,12 +27,11 @@ arap_status arap_two_rings_create(arap_context *context, const arap_mesh *mesh,
  * ones, and L is the cotangent Laplacian, with springs for wires and links. */
 arap_status arap_bilaplacian(arap_context *context, const arap_mesh *mesh, arap_two_rings *out);
 
-/* The matrix of some of the vertices, with its diagonal multiplied by a factor. vertex (size):
- * these vertices, in elimination order. place (vertices of the mesh): the position of each in that
- * order; for other vertices -1, or a position elsewhere. */
+/* The matrix of some of the vertices. vertex (size): these vertices, in elimination order. place
+ * (vertices of the mesh): the position of each in that order; for other vertices -1, or a position
+ * elsewhere. */
 arap_status arap_two_rings_matrix(arap_context *context, const arap_two_rings *h, int size,
-                                  const int *vertex, const int *place, double diagonal,
-                                  arap_matrix *out);
+                                  const int *vertex, const int *place, arap_matrix *out);
 /* Create or update the factor of such a matrix, with its diagonal set to `diagonal` times own
  * (size), or slightly more if rounding prevents a factorization. */
 arap_status arap_two_rings_factor(arap_context *context, arap_matrix *matrix, const double *own,

@@ -127,28 +127,6 @@ int arap_candidate_follow(const arap_rigid_search *search, int part, int bone) {
     return 1;
 }
 
-int arap_candidate_majority(const arap_rigid_search *search, const arap_candidate *candidate,
-                            const int *nearest, const int *set, double share) {
-    const double *area = search->solver->mesh.area;
-    double lead = 0, own = 0, all = 0;
-    int most = -1;
-    for (int round = 0; round < 2; round++)
-        for (int k = 0; k < candidate->size; k++) {
-            int i = search->vertices[candidate->first + k];
-            int on = set && nearest[i] >= 0 ? set[nearest[i]] : nearest[i];
-            if (round) {
-                all += area[i];
-                own += on == most ? area[i] : 0;
-                continue;
-            }
-            /* the one with more than half of the area, if any */
-            if (lead <= 0) most = on;
-            lead += on == most ? area[i] : -area[i];
-            if (lead < 0) most = on, lead = -lead;
-        }
-    return own > share * all ? most : -1;
-}
-
 int arap_candidate_bone(const arap_rigid_search *search, int central) {
     const arap_solver *solver = search->solver;
     int best = -1;

@@ -66,12 +66,6 @@ int arap_candidate_follow(const arap_rigid_search *search, int part, int bone);
 /* Whether a vertex of the part is the image of another vertex of it. */
 int arap_candidate_is_own_image(const arap_rigid_search *search, const arap_candidate *candidate);
 
-/* The part, or with `set` its set[part], that is nearest to more than `share`, at least half, of
- * the area of a part; -1 if no part qualifies. nearest: (vertices) the nearest other part, or -1.
- */
-int arap_candidate_majority(const arap_rigid_search *search, const arap_candidate *candidate,
-                            const int *nearest, const int *set, double share);
-
 /* The bone with the largest value in search->mean or, with `central`, the largest among bones that
  * are their own images; -1 if no bone qualifies. Among values that differ only by rounding, the
  * first one is used. */

@@ -89,6 +89,29 @@ static int is_own_image(const arap_rigid_search *s, const int *set, int prop) {
     return 0;
 }
 
+/* The set[part] that is nearest to more than half of the area of a part; -1: none is. nearest:
+ * (vertices) the nearest other part, or -1. */
+static int nearest_set(const arap_rigid_search *s, const arap_candidate *c, const int *nearest,
+                       const int *set) {
+    const double *area = s->solver->mesh.area;
+    double lead = 0, own = 0, all = 0;
+    int most = -1;
+    for (int round = 0; round < 2; round++)
+        for (int k = 0; k < c->size; k++) {
+            int i = s->vertices[c->first + k], on = nearest[i] >= 0 ? set[nearest[i]] : -1;
+            if (round) {
+                all += area[i];
+                own += on == most ? area[i] : 0;
+                continue;
+            }
+            /* the one with more than half of the area, if any */
+            if (lead <= 0) most = on;
+            lead += on == most ? area[i] : -area[i];
+            if (lead < 0) most = on, lead = -lead;
+        }
+    return own > all / 2 ? most : -1;
+}
+
 /* Parts attached to a prop follow its hand, as do parts attached to them. hand: (parts) of
  * props. */
 static arap_status hold_riders(arap_context *context, arap_rigid_search *s, const int *hand,
@@ -115,7 +138,7 @@ static arap_status hold_riders(arap_context *context, arap_rigid_search *s, cons
         for (int p = 0; p < mesh->part_count; p++) {
             const arap_candidate *c = &s->parts[p];
             if (!s->is_candidate[p] || c->bone_count || set[p] >= 0) continue;
-            int prop = arap_candidate_majority(s, c, nearest, set, 0.5);
+            int prop = nearest_set(s, c, nearest, set);
             if (prop < 0) continue;
             set[p] = prop;
             arap_candidate_follow(s, p, hand[prop]);

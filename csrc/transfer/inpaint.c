@@ -30,14 +30,13 @@ static arap_status make_laplacian(arap_context *context, const arap_mesh *mesh,
                                   arap_two_rings *out) {
     size_t n = (size_t)mesh->count, directed = mesh->ring[n];
     double mean = 0;
-    *out = (arap_two_rings){.ring = ARAP_NEW(size_t, n + 1),
-                            .neighbor = ARAP_NEW(int, directed),
-                            .edge = ARAP_NEW(double, directed),
-                            .own = ARAP_NEW_ZERO(double, n)};
-    if (!out->ring || !out->neighbor || !out->edge || !out->own) {
-        arap_two_rings_clear(out);
-        return arap_fail_memory(&context->error, "the Laplacian");
-    }
+    *out = (arap_two_rings){0};
+    out->ring = ARAP_TAKE(&out->arena, n + 1, size_t);
+    out->neighbor = ARAP_TAKE(&out->arena, directed, int);
+    out->edge = ARAP_TAKE(&out->arena, directed, double);
+    out->own = ARAP_TAKE_ZERO(&out->arena, n, double);
+    arap_status status = arap_arena_status(&out->arena, &context->error, "the Laplacian");
+    if (status) return status;
     arap_conductances(mesh, out->edge);
     for (size_t e = 0; e < directed; e++) mean += fabs(out->edge[e]) / (double)directed;
     double min = mean > 0 ? MIN_CONDUCTANCE * mean : 1;
@@ -90,8 +89,7 @@ static arap_status factorize(arap_context *context, const arap_two_rings *q, con
                              double *x, arap_factor **factor, int *good) {
     arap_matrix matrix = {0};
     *good = 0;
-    arap_status status =
-        arap_two_rings_matrix(context, q, u->size, u->vertex, u->place, 1, &matrix);
+    arap_status status = arap_two_rings_matrix(context, q, u->size, u->vertex, u->place, &matrix);
     if (!status) status = arap_factor_create(context, &matrix, factor);
     arap_matrix_clear(&matrix);
     if (status == ARAP_NOT_FACTORED) {
