@@ -386,14 +386,12 @@ static arap_status fail_edges(arap_context *context, size_t edges) {
 arap_status arap_fill_reducing_order(arap_context *context, int count, const size_t *row_start,
                                      const int *neighbor, int *order) {
     if (row_start[count] / 2 > INT_MAX) return fail_edges(context, row_start[count] / 2);
-    arap_status status = ARAP_OK;
+    arap_arena arena = {0};
     arap_matrix graph = {.size = count,
-                         .start = ARAP_NEW(int, count + 1),
-                         .row = ARAP_NEW(int, row_start[count] / 2 + 1)};
-    if (!graph.start || !graph.row) {
-        status = arap_fail_memory(&context->error, "the elimination order");
-        goto done;
-    }
+                         .start = ARAP_TAKE(&arena, count + 1, int),
+                         .row = ARAP_TAKE(&arena, row_start[count] / 2 + 1, int)};
+    arap_status status = arap_arena_status(&arena, &context->error, "the elimination order");
+    if (status) goto done;
     int fill = 0;
     for (int j = 0; j < count; j++) {
         graph.start[j] = fill;
@@ -404,7 +402,7 @@ arap_status arap_fill_reducing_order(arap_context *context, int count, const siz
     status = order_graph(context, &graph, order);
 
 done:
-    arap_matrix_clear(&graph);
+    arap_arena_clear(&arena);
     return status;
 }
 
@@ -440,8 +438,8 @@ static void fill_unknowns(int count, const int *first, const size_t *row_start, 
 arap_status arap_order_of_unknowns(arap_context *context, int count, const int *unknowns,
                                    const size_t *row_start, const int *neighbor, int *order) {
     arap_status status = ARAP_OK;
-    arap_matrix graph = {0};
-    int *of = NULL, *by_unknown = NULL, *first = ARAP_NEW(int, (size_t)count + 1);
+    arap_arena arena = {0};
+    int *first = ARAP_TAKE(&arena, (size_t)count + 1, int);
     if (!first) return arap_fail_memory(&context->error, "the elimination order");
     for (int j = first[0] = 0; j < count; j++) first[j + 1] = first[j] + unknowns[j];
     size_t n = (size_t)first[count], edges = edges_of_unknowns(count, first, row_start, neighbor);
@@ -449,14 +447,12 @@ arap_status arap_order_of_unknowns(arap_context *context, int count, const int *
         status = fail_edges(context, edges);
         goto done;
     }
-    of = ARAP_NEW(int, n);
-    by_unknown = ARAP_NEW(int, n);
-    graph = (arap_matrix){
-        .size = first[count], .start = ARAP_NEW(int, n + 1), .row = ARAP_NEW(int, edges + 1)};
-    if (!of || !by_unknown || !graph.start || !graph.row) {
-        status = arap_fail_memory(&context->error, "the elimination order");
-        goto done;
-    }
+    int *of = ARAP_TAKE(&arena, n, int), *by_unknown = ARAP_TAKE(&arena, n, int);
+    arap_matrix graph = {.size = first[count],
+                         .start = ARAP_TAKE(&arena, n + 1, int),
+                         .row = ARAP_TAKE(&arena, edges + 1, int)};
+    status = arap_arena_status(&arena, &context->error, "the elimination order");
+    if (status) goto done;
     fill_unknowns(count, first, row_start, neighbor, of, &graph);
     status = order_graph(context, &graph, by_unknown);
     for (int k = 0, fill = 0; k < graph.size && !status; k++) {
@@ -466,9 +462,6 @@ arap_status arap_order_of_unknowns(arap_context *context, int count, const int *
     }
 
 done:
-    arap_free(first);
-    arap_free(of);
-    arap_free(by_unknown);
-    arap_matrix_clear(&graph);
+    arap_arena_clear(&arena);
     return status;
 }

@@ -47,6 +47,7 @@ struct arap_bvh {
     int *order;
     int *tags;
     int empty;
+    arap_arena arena; /* of these arrays */
 };
 
 /* The primitives order[first..first + count) and the position of their first node. */
@@ -290,19 +291,17 @@ static arap_status make_items(arap_context *context, builder *b) {
 static arap_status build_bvh(arap_context *context, arap_bvh **out, int leaf, size_t count,
                              const double *boxes, const int *tags, const arap_mesh *mesh,
                              const double *shift) {
-    arap_status status = ARAP_OK;
-    arap_bvh *bvh = ARAP_NEW_ZERO(arap_bvh, 1);
+    arap_bvh *bvh = *out = ARAP_NEW_ZERO(arap_bvh, 1);
+    if (!bvh) return arap_fail_memory(&context->error, "the bounding volume hierarchy");
     item *items = ARAP_NEW(item, count);
-    *out = bvh;
-    if (!bvh || !items) goto no_memory;
-    bvh->nodes = ARAP_NEW(node, max_nodes(leaf, (int)count));
-    bvh->order = ARAP_NEW(int, count);
-    if (!bvh->nodes || !bvh->order) goto no_memory;
-    if (tags) {
-        bvh->tags = ARAP_NEW(int, count);
-        if (!bvh->tags) goto no_memory;
-        for (size_t i = 0; i < count; i++) bvh->tags[i] = tags[i];
-    }
+    bvh->nodes = ARAP_TAKE(&bvh->arena, max_nodes(leaf, (int)count), node);
+    bvh->order = ARAP_TAKE(&bvh->arena, count, int);
+    if (tags) bvh->tags = ARAP_TAKE(&bvh->arena, count, int);
+    arap_status status =
+        items ? arap_arena_status(&bvh->arena, &context->error, "the bounding volume hierarchy")
+              : arap_fail_memory(&context->error, "the bounding volume hierarchy");
+    if (status) goto done;
+    for (size_t i = 0; i < count && tags; i++) bvh->tags[i] = tags[i];
     bvh->empty = !count;
     if (count) {
         builder b = {.bvh = bvh,
@@ -316,10 +315,7 @@ static arap_status build_bvh(arap_context *context, arap_bvh **out, int leaf, si
         status = make_items(context, &b);
         if (!status) status = build_all(context, &b);
     }
-    goto done;
 
-no_memory:
-    status = arap_fail_memory(&context->error, "the bounding volume hierarchy");
 done:
     arap_free(items);
     if (!status) return status;
@@ -335,9 +331,7 @@ arap_status arap_bvh_build(arap_context *context, arap_bvh **out, size_t count, 
 
 void arap_bvh_free(arap_bvh *bvh) {
     if (!bvh) return;
-    arap_free(bvh->nodes);
-    arap_free(bvh->order);
-    arap_free(bvh->tags);
+    arap_arena_clear(&bvh->arena);
     arap_free(bvh);
 }
 
@@ -542,16 +536,14 @@ static void move_parts(const face_boxes *f, double *shift) {
 
 static arap_status build_faces(arap_context *context, const arap_mesh *mesh, const int *tags,
                                int leaf, arap_bvh **out) {
+    arap_arena arena = {0};
     face_boxes f = {.mesh = mesh,
                     .tags = tags,
-                    .boxes = ARAP_NEW(double, 6 * mesh->triangle_count),
-                    .face_tags = tags ? ARAP_NEW(int, mesh->triangle_count) : NULL};
-    double *shift = tags ? ARAP_NEW(double, 6 * (size_t)mesh->part_count) : NULL;
-    arap_status status;
-    if (!f.boxes || (tags && (!f.face_tags || !shift))) {
-        status = arap_fail_memory(&context->error, "the face hierarchy");
-        goto done;
-    }
+                    .boxes = ARAP_TAKE(&arena, 6 * mesh->triangle_count, double),
+                    .face_tags = tags ? ARAP_TAKE(&arena, mesh->triangle_count, int) : NULL};
+    double *shift = tags ? ARAP_TAKE(&arena, 6 * (size_t)mesh->part_count, double) : NULL;
+    arap_status status = arap_arena_status(&arena, &context->error, "the face hierarchy");
+    if (status) goto done;
     status =
         arap_parallel(context, (int)((mesh->triangle_count + CHUNK - 1) / CHUNK), box_task, &f);
     if (!status && tags) move_parts(&f, shift);
@@ -560,9 +552,7 @@ static arap_status build_faces(arap_context *context, const arap_mesh *mesh, con
             build_bvh(context, out, leaf, mesh->triangle_count, f.boxes, f.face_tags, mesh, shift);
 
 done:
-    arap_free(f.boxes);
-    arap_free(f.face_tags);
-    arap_free(shift);
+    arap_arena_clear(&arena);
     return status;
 }
 

@@ -226,14 +226,11 @@ static arap_status find_clusters(arap_context *context, void *data) {
 arap_status arap_clusters_begin(arap_context *context, arap_solver *solver,
                                 const arap_problem *problem, arap_clustering *out) {
     int is_known = problem->visit && solver->mesh.count == solver->mesh.input_count;
-    *out = (arap_clustering){.solver = solver, .group = ARAP_NEW(int, solver->mesh.count)};
-    if (!is_known) out->found = ARAP_NEW(int, solver->mesh.count);
-    if (!out->group || (!is_known && !out->found)) {
-        arap_free(out->group);
-        arap_free(out->found);
-        *out = (arap_clustering){0};
-        return arap_fail_memory(&context->error, "the coarse mesh");
-    }
+    *out = (arap_clustering){.solver = solver};
+    out->group = ARAP_TAKE(&out->arena, solver->mesh.count, int);
+    if (!is_known) out->found = ARAP_TAKE(&out->arena, solver->mesh.count, int);
+    arap_status status = arap_arena_status(&out->arena, &context->error, "the coarse mesh");
+    if (status) return status;
     group_vertices(solver, problem, out->group);
     out->visit = is_known ? problem->visit : out->found;
     arap_async_begin(context, solver->mesh.count, find_clusters, out, &out->async_task);
@@ -242,9 +239,7 @@ arap_status arap_clusters_begin(arap_context *context, arap_solver *solver,
 
 arap_status arap_clusters_end(arap_context *context, arap_clustering *clustering) {
     arap_status status = arap_async_end(context, &clustering->async_task);
-    arap_free(clustering->group);
-    arap_free(clustering->found);
-    clustering->group = clustering->found = NULL;
+    arap_arena_clear(&clustering->arena);
     return status;
 }
 

@@ -13,6 +13,7 @@ typedef struct arap_clustering {
     int *group;
     int *found; /* (vertices) the order of the finest mesh, or NULL */
     const int *visit;
+    arap_arena arena; /* of group and found */
     arap_async_task async_task;
 } arap_clustering;
 

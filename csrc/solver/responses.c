@@ -56,11 +56,11 @@ arap_status arap_responses(arap_context *context, const arap_solver *solver,
                            const arap_influences *own, const arap_influences *weights,
                            const char *ignored, double *response, double *share) {
     size_t bones = (size_t)solver->skeleton.deform_count;
-    double *whole = ARAP_NEW_ZERO(double, bones), *all = ARAP_NEW_ZERO(double, bones);
-    char *has_main = ARAP_NEW_ZERO(char, bones);
-    arap_status status = whole && all && has_main
-                             ? ARAP_OK
-                             : arap_fail_memory(&context->error, "the responses of bones");
+    arap_arena arena = {0};
+    double *whole = ARAP_TAKE_ZERO(&arena, bones, double);
+    double *all = ARAP_TAKE_ZERO(&arena, bones, double);
+    char *has_main = ARAP_TAKE_ZERO(&arena, bones, char);
+    arap_status status = arap_arena_status(&arena, &context->error, "the responses of bones");
     if (status) goto done;
     memset(response, 0, bones * sizeof *response);
     memset(share, 0, bones * sizeof *share);
@@ -85,8 +85,6 @@ arap_status arap_responses(arap_context *context, const arap_solver *solver,
     }
 
 done:
-    arap_free(whole);
-    arap_free(all);
-    arap_free(has_main);
+    arap_arena_clear(&arena);
     return status;
 }

@@ -80,17 +80,15 @@ double arap_outside_share(const arap_inside *inside, int i, const double *point)
 
 arap_status arap_inside_create(arap_context *context, const arap_mesh *mesh, const arap_bvh *faces,
                                arap_inside *out) {
-    double *volume = ARAP_NEW_ZERO(double, mesh->part_count);
-    double *center = ARAP_NEW_ZERO(double, 4 * mesh->part_count);
-    *out = (arap_inside){.mesh = mesh,
-                         .faces = faces,
-                         .normal = ARAP_NEW(double, 3 * (size_t)mesh->count),
-                         .inward = ARAP_NEW_ZERO(char, mesh->part_count)};
-    arap_status status = ARAP_OK;
-    if (!volume || !center || !out->normal || !out->inward) {
-        status = arap_fail_memory(&context->error, "the inside of the mesh");
-        goto done;
-    }
+    arap_arena arena = {0};
+    double *volume = ARAP_TAKE_ZERO(&arena, mesh->part_count, double);
+    double *center = ARAP_TAKE_ZERO(&arena, 4 * mesh->part_count, double);
+    *out = (arap_inside){.mesh = mesh, .faces = faces};
+    out->normal = ARAP_TAKE(&out->arena, 3 * (size_t)mesh->count, double);
+    out->inward = ARAP_TAKE_ZERO(&out->arena, mesh->part_count, char);
+    arap_status status = arap_arena_status(&arena, &context->error, "the inside of the mesh");
+    if (!status) status = arap_arena_status(&out->arena, &context->error, "the inside of the mesh");
+    if (status) goto done;
     arap_part_centers(mesh, center);
     for (size_t t = 0; t < mesh->triangle_count; t++) {
         int vertex = mesh->triangles[3 * t], part = mesh->part[vertex];
@@ -106,14 +104,12 @@ arap_status arap_inside_create(arap_context *context, const arap_mesh *mesh, con
             out->normal[3 * (size_t)i + (size_t)c] *= -1;
 
 done:
-    arap_free(volume);
-    arap_free(center);
+    arap_arena_clear(&arena);
     if (status) arap_inside_clear(out);
     return status;
 }
 
 void arap_inside_clear(arap_inside *inside) {
-    arap_free(inside->normal);
-    arap_free(inside->inward);
+    arap_arena_clear(&inside->arena);
     *inside = (arap_inside){0};
 }

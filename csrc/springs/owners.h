@@ -14,6 +14,7 @@ typedef struct arap_inside {
     const arap_bvh *faces;
     double *normal; /* (vertices, 3) area-weighted, outward */
     char *inward;   /* (parts) whether the faces of the part point inward */
+    arap_arena arena;
 } arap_inside;
 
 /* Keeps references to the mesh and its faces. */

@@ -63,13 +63,14 @@ arap_status arap_spread_create(arap_context *context, const arap_mesh *mesh,
     const arap_spring *spring;
     *out = (arap_spread){0};
     if (!mesh->spring_start) return ARAP_OK;
-    double *area = ARAP_NEW_ZERO(double, skeleton->deform_count);
-    double *thick = ARAP_NEW(double, mesh->part_count);
-    out->radius = ARAP_NEW_ZERO(double, skeleton->deform_count);
-    out->scale = ARAP_NEW(double, mesh->count);
-    arap_status status = area && thick && out->radius && out->scale
-                             ? find_thickness(context, mesh, thick)
-                             : arap_fail_memory(&context->error, "the reach of bones");
+    arap_arena arena = {0};
+    double *area = ARAP_TAKE_ZERO(&arena, skeleton->deform_count, double);
+    double *thick = ARAP_TAKE(&arena, mesh->part_count, double);
+    out->radius = ARAP_TAKE_ZERO(&out->arena, skeleton->deform_count, double);
+    out->scale = ARAP_TAKE(&out->arena, mesh->count, double);
+    arap_status status = arap_arena_status(&arena, &context->error, "the reach of bones");
+    if (!status) status = arap_arena_status(&out->arena, &context->error, "the reach of bones");
+    if (!status) status = find_thickness(context, mesh, thick);
     if (status) goto done;
     find_radii(mesh, skeleton, area, out->radius);
     for (int i = 0; i < mesh->count; i++) {
@@ -81,15 +82,13 @@ arap_status arap_spread_create(arap_context *context, const arap_mesh *mesh,
     }
 
 done:
-    arap_free(area);
-    arap_free(thick);
+    arap_arena_clear(&arena);
     if (status) arap_spread_clear(out);
     return status;
 }
 
 void arap_spread_clear(arap_spread *spread) {
-    arap_free(spread->radius);
-    arap_free(spread->scale);
+    arap_arena_clear(&spread->arena);
     *spread = (arap_spread){0};
 }
 

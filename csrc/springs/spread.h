@@ -2,12 +2,14 @@
 #ifndef ARAP_SPREAD_H
 #define ARAP_SPREAD_H
 
+#include "base/memory.h"
 #include "rig/skeleton.h"
 
 /* All zero: no limits. */
 typedef struct arap_spread {
     double *radius; /* (deforming bones) of the limb, in units of mesh.v; 0: unknown */
     double *scale;  /* (vertices) factor of the limit; INFINITY: no limit */
+    arap_arena arena;
 } arap_spread;
 
 /* The mesh must have its springs (bone_springs.h). Without springs, there are no limits. */

@@ -114,14 +114,13 @@ arap_status arap_springs_yield(arap_context *context, arap_mesh *mesh, const ara
     }
     arap_status status = arap_poses_gram_of(context, mesh, poses, influences);
     if (status) return status;
+    arap_arena arena = {0};
     yield_task y = {mesh, poses, influences, along, NULL, 2 * widest + 2};
-    y.terms = ARAP_NEW(term, (size_t)context->threads * arap_apart(y.max));
+    y.terms = ARAP_TAKE(&arena, (size_t)context->threads * arap_apart(y.max), term);
     /* of each bone, for vertices outside the main mesh and of it */
-    double *best = ARAP_NEW_ZERO(double, 2 * (size_t)poses->columns);
-    if (!y.terms || !best) {
-        status = arap_fail_memory(&context->error, "bone springs");
-        goto done;
-    }
+    double *best = ARAP_TAKE_ZERO(&arena, 2 * (size_t)poses->columns, double);
+    status = arap_arena_status(&arena, &context->error, "bone springs");
+    if (status) goto done;
     status = arap_parallel_short(context, arap_chunks(mesh->count, CHUNK), yield_chunk, &y);
     if (status) goto done;
     for (int i = 0; i < mesh->count; i++)
@@ -138,8 +137,7 @@ arap_status arap_springs_yield(arap_context *context, arap_mesh *mesh, const ara
     arap_springs_weigh(mesh);
 
 done:
-    arap_free(y.terms);
-    arap_free(best);
+    arap_arena_clear(&arena);
     return status;
 }
 
