@@ -1704,11 +1704,11 @@ def prune(
 ) -> NDArray[np.bool_]:
     """Return a mask (n, m) of the influences that the paper's pruning (section 3.2) keeps.
 
-    vertices (n, 3), triangles (f, 3); weights (n, m), dense. The weights are visited in increasing
-    order. A weight is dropped only if at least `min_influences` other weights remain, and if these
-    weights sum to more than `prune_sum`. In addition, the weight must be below the share
-    `prune_ratio` of the vertex's largest weight, and no neighbor that keeps the bone may have a
-    smaller weight.
+    vertices (n, 3), triangles (f, 3); weights (n, m), dense, at least 0. The weights are visited in
+    increasing order. A weight is dropped only if at least `min_influences` other weights remain,
+    and if these weights sum to more than `prune_sum`. In addition, the weight must be below the
+    share `prune_ratio` of the vertex's largest weight, and no neighbor that keeps the bone may have
+    a smaller weight.
 
     Raises InputError if the mesh cannot be used, and ValueError or TypeError for any other invalid
     argument (the message names it).

@@ -305,7 +305,7 @@ int arap_parse(const arap_signature *signature, PyObject *args, PyObject *kwargs
     for (int i = 0; i < count; i++) {
         const arap_parameter *p = parameters + i;
         if (!values[i] || !p->setting) continue;
-        if (p->argument && (values[i] == Py_None || !is_number(values[i]))) continue;
+        if (p->argument && values[i] != Py_None && !is_number(values[i])) continue; /* an array */
         if (read_setting(values[i], p->setting, settings[p->table])) return -1;
         values[i] = NULL;
     }

@@ -127,6 +127,11 @@ PyObject *arap_py_prune(PyObject *module, PyObject *args, PyObject *kwargs) {
     if (!keep) return arap_close(&call);
     call.status = arap_mesh_create(context, &call.geometry, NULL, -1, &mesh);
     if (!call.status) call.status = arap_mesh_connect(context, &mesh, NULL, 0);
+    for (npy_intp e = 0; e < shape.size[0] * shape.size[1] && !call.status; e++)
+        if (dense[e] < 0)
+            call.status =
+                arap_fail(&context->error, ARAP_BAD_VALUE, "weights[%d, %d] is %g: not a weight",
+                          (int)(e / shape.size[1]), (int)(e % shape.size[1]), dense[e]);
     if (!call.status)
         call.status = dense_influences(context, &mesh, dense, (int)shape.size[1], &influences);
     if (!call.status) call.status = arap_prune(context, &mesh, &influences, &pruning, keep);

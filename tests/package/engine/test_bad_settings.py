@@ -238,6 +238,7 @@ def test_prune():
 
     assert call().all()
     refuse(ValueError, "weights has shape", call, weights=WEIGHTS[1:])
+    refuse(ValueError, r"weights\[0, 0\] is -[0-9.]+: not a weight", call, weights=-WEIGHTS)
     refuse(ValueError, r"triangles\[0, 0\] is 1000", call, triangles=[[1000, 0, 1]])
 
 
