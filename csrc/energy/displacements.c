@@ -257,11 +257,23 @@ static void number_components(sums *s, const arap_mesh *mesh, const arap_influen
         if (number[c] >= 0) s->component[number[c]] = c; /* not after c */
 }
 
+/* The arrays of the numbered components. */
+static void take_sums(arap_arena *arena, sums *s) {
+    size_t count = (size_t)s->count;
+    s->carried = ARAP_TAKE_ZERO(arena, 4 * count * (size_t)s->columns, double);
+    s->inverse = ARAP_TAKE(arena, count * count, double);
+    s->work = ARAP_TAKE(arena, count * count, double);
+    s->share = ARAP_TAKE_ZERO(arena, count, double);
+    s->is_shared = ARAP_TAKE_ZERO(arena, count, char);
+    s->shared = ARAP_TAKE(arena, count, int);
+    s->start = ARAP_TAKE(arena, count + 1, int);
+}
+
 arap_status arap_displace(arap_context *context, const arap_mesh *mesh, const arap_poses *poses,
                           const arap_influences *influences, double tolerance,
                           arap_displacements *displacements, double *transforms) {
     arap_arena arena = {0};
-    size_t columns = (size_t)poses->columns, count;
+    size_t columns = (size_t)poses->columns;
     size_t moves = 3 * (size_t)displacements->count * (size_t)displacements->poses;
     arap_poses random = *poses;
     arap_influences expanded = {0};
@@ -277,15 +289,8 @@ arap_status arap_displace(arap_context *context, const arap_mesh *mesh, const ar
     int definite;
     if (status) goto done;
     number_components(&s, mesh, influences, displacements);
-    count = (size_t)s.count;
-    s.carried = ARAP_TAKE_ZERO(&arena, 4 * count * columns, double);
-    s.inverse = ARAP_TAKE(&arena, count * count, double);
-    s.work = ARAP_TAKE(&arena, count * count, double);
-    s.share = ARAP_TAKE_ZERO(&arena, count, double);
-    s.is_shared = ARAP_TAKE_ZERO(&arena, count, char);
-    s.shared = ARAP_TAKE(&arena, count, int);
-    s.start = ARAP_TAKE(&arena, count + 1, int);
-    slope = ARAP_TAKE(&arena, 6 * count, double);
+    take_sums(&arena, &s);
+    slope = ARAP_TAKE(&arena, 6 * (size_t)s.count, double);
     status = arap_arena_status(&arena, &context->error, "the components");
     if (status) goto done;
     memcpy(transforms, poses->transform, 12 * columns * (size_t)poses->count * sizeof *transforms);

@@ -288,18 +288,18 @@ static double count_joints(const arap_bones *bones, part_box *parts, int count) 
 /* The main box of parts near each other, of the vertices that count. */
 static arap_status main_group(arap_context *context, const arap_geometry *g,
                               const arap_bones *bones, const char *counts, int *part, box *out) {
-    int count = 0, left = 0, most = 0;
-    int *number = ARAP_NEW(int, g->vertex_count);
-    part_box *parts = NULL;
-    arap_status status = ARAP_OK;
-    if (!number) goto no_memory;
+    arap_arena arena = {0};
+    int count = 0, left = 0, most = 0, *number = ARAP_TAKE(&arena, g->vertex_count, int);
+    arap_status status = arap_arena_status(&arena, &context->error, "the extent of the mesh");
+    if (status) goto done;
     for (int i = 0; i < g->vertex_count; i++) number[i] = -1;
     for (int i = 0; i < g->vertex_count; i++) {
         int *own = counts[i] ? &number[arap_find_root(part, i)] : NULL;
         if (own && *own < 0) *own = count++;
     }
-    parts = ARAP_NEW(part_box, count);
-    if (!parts) goto no_memory;
+    part_box *parts = ARAP_TAKE(&arena, count, part_box);
+    status = arap_arena_status(&arena, &context->error, "the extent of the mesh");
+    if (status) goto done;
     for (int p = 0; p < count; p++) parts[p] = (part_box){.box = nothing};
     for (int i = 0; i < g->vertex_count; i++) {
         if (!counts[i]) continue;
@@ -324,13 +324,9 @@ static arap_status main_group(arap_context *context, const arap_geometry *g,
             most = vertices;
         }
     }
-    goto done;
 
-no_memory:
-    status = arap_fail_memory(&context->error, "the extent of the mesh");
 done:
-    arap_free(number);
-    arap_free(parts);
+    arap_arena_clear(&arena);
     return status;
 }
 

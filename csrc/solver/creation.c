@@ -110,22 +110,21 @@ static arap_status find_inner(arap_context *context, arap_solver *s, const arap_
  * the edits do not forbid. */
 static arap_status make_springs(arap_context *context, arap_solver *s,
                                 const arap_problem *problem) {
-    int *bones = NULL;
-    char *whole = NULL;
+    arap_arena arena = {0};
     arap_owner_choice choice = {0};
     arap_status status = ARAP_OK;
     if (s->skeleton.spine_count) return ARAP_OK;
     if (problem->spring_bones) {
-        choice.bone = bones = ARAP_NEW(int, s->mesh.count);
-        choice.whole = whole = ARAP_NEW(char, s->mesh.count);
-        if (!bones || !whole) {
-            status = arap_fail_memory(&context->error, "bone springs");
-            goto done;
-        }
+        int *bones = ARAP_TAKE(&arena, s->mesh.count, int);
+        char *whole = ARAP_TAKE(&arena, s->mesh.count, char);
+        status = arap_arena_status(&arena, &context->error, "bone springs");
+        if (status) goto done;
         for (int v = 0; v < s->mesh.count; v++) {
             bones[v] = problem->spring_bones[s->mesh.first[v]];
             whole[v] = problem->spring_whole[s->mesh.first[v]];
         }
+        choice.bone = bones;
+        choice.whole = whole;
     } else {
         status = arap_marks_create(context, &problem->edits, &s->mesh, &s->skeleton, &s->symmetry,
                                    &s->parts, &s->marks);
@@ -142,8 +141,7 @@ static arap_status make_springs(arap_context *context, arap_solver *s,
                                       s->settings.section, &s->sections);
 
 done:
-    arap_free(bones);
-    arap_free(whole);
+    arap_arena_clear(&arena);
     return status;
 }
 

@@ -213,18 +213,18 @@ static int nearest_bone(const arap_rigid_search *s, const arap_bone_lines *lines
 arap_status arap_hold_orphans(arap_context *context, arap_rigid_search *search, int *changes) {
     const arap_solver *solver = search->solver;
     int bones = solver->skeleton.deform_count, any = 0;
-    int *owned = ARAP_NEW_ZERO(int, bones);
-    double *distance = NULL;
+    arap_arena arena = {0};
+    int *owned = ARAP_TAKE_ZERO(&arena, bones, int);
     arap_bone_lines lines = {0};
-    arap_status status = ARAP_OK;
-    if (!owned) goto no_memory;
+    arap_status status = arap_arena_status(&arena, &context->error, "the rigid parts");
+    if (status) goto done;
     arap_count_owned(search, owned, owned);
     for (int b = 0; b < bones; b++) any |= !owned[b];
     if (!any) goto done;
     status = arap_bone_lines_create(context, &solver->skeleton, &lines);
     if (status) goto done;
-    distance = ARAP_NEW(double, lines.count);
-    if (!distance) goto no_memory;
+    double *distance = ARAP_TAKE(&arena, lines.count, double);
+    status = arap_arena_status(&arena, &context->error, "the rigid parts");
     for (int p = 0; p < solver->mesh.part_count && !status; p++) {
         const arap_candidate *c = &search->parts[p];
         int from =
@@ -239,13 +239,9 @@ arap_status arap_hold_orphans(arap_context *context, arap_rigid_search *search, 
         owned[from]--;
         *changes = 1;
     }
-    goto done;
 
-no_memory:
-    status = arap_fail_memory(&context->error, "the rigid parts");
 done:
-    arap_free(owned);
-    arap_free(distance);
+    arap_arena_clear(&arena);
     arap_bone_lines_clear(&lines);
     return status;
 }
