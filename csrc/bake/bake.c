@@ -70,22 +70,9 @@ static arap_status check(arap_error *error, const arap_bake_problem *p,
 
 /* Check that every vertex to be weighted has a bone that may move it. */
 static arap_status check_candidates(arap_error *error, const arap_bake_state *state) {
-    const arap_bake_problem *p = state->problem;
-    if (state->bones > state->given || (!p->candidates && !p->locked_bones)) return ARAP_OK;
-    for (int i = 0; i < state->n; i++) {
-        int open = p->locked_vertices && p->locked_vertices[i];
-        double locked = 0;
-        for (int b = 0; b < state->given && !open; b++)
-            open = !(p->locked_bones && p->locked_bones[b]) &&
-                   (!p->candidates || p->candidates[(size_t)i * (size_t)state->given + (size_t)b]);
-        for (int k = 0; !open && state->start.room && k < state->start.count[i]; k++) {
-            int b = arap_bake_bones(&state->start, i)[k];
-            if (p->locked_bones && p->locked_bones[b])
-                locked += arap_bake_values(&state->start, i)[k];
-        }
-        if (!open && locked < 1 - 1e-12)
+    for (int i = 0; i < state->n && state->bones == state->given; i++)
+        if (arap_bake_lacks_bone(state, i))
             return arap_fail(error, ARAP_BAD_VALUE, "vertex %d has no bone that may move it", i);
-    }
     return ARAP_OK;
 }
 
@@ -96,11 +83,19 @@ static arap_bake_weights make_weights(arap_bake_state *state, int room) {
                                ARAP_TAKE(&state->arena, places, double)};
 }
 
-/* Convert a given row: scaled to sum to 1, in ascending order, without zeros; empty if it has no
- * weights. */
-static void take_row(const arap_sparse_weights *given, int i, arap_bake_weights *out) {
-    int *bone = out->bone + (size_t)i * (size_t)out->room, count = 0;
-    double *weight = arap_bake_values(out, i), sum = 0;
+static int is_locked(const arap_bake_state *state, int vertex, int bone) {
+    return arap_bake_locks_vertex(state, vertex) || arap_bake_locks_bone(state, bone);
+}
+
+/* Convert a given row: in ascending order, without zeros; empty if it has no weights. Open weights
+ * are scaled to sum to what the weights of locked bones leave. Locked weights with a larger sum
+ * than 1 are scaled to 1 here, because the frames are approximated by rows with sum 1, and give()
+ * returns them as they were given. */
+static void take_row(const arap_bake_state *state, int i, arap_bake_weights *out) {
+    const arap_sparse_weights *given = &state->problem->weights;
+    int *bone = out->bone + (size_t)i * (size_t)out->room, count = 0, fill = 0;
+    int scaled = arap_bake_locks_vertex(state, i); /* regardless of locked bones */
+    double *weight = arap_bake_values(out, i), open = 0, locked = 0;
     for (long long e = given->start[i]; e < given->start[i + 1]; e++) {
         if (!(given->weight[e] > 0)) continue;
         int at = count++;
@@ -110,10 +105,16 @@ static void take_row(const arap_sparse_weights *given, int i, arap_bake_weights 
         }
         bone[at] = given->bone[e];
         weight[at] = given->weight[e];
-        sum += given->weight[e];
+        *(!scaled && arap_bake_locks_bone(state, given->bone[e]) ? &locked : &open) +=
+            given->weight[e];
     }
-    for (int k = 0; k < count; k++) weight[k] /= sum;
-    out->count[i] = count;
+    for (int k = 0; k < count; k++) {
+        int stays = !scaled && arap_bake_locks_bone(state, bone[k]);
+        if (!stays && locked >= 1) continue;
+        bone[fill] = bone[k];
+        weight[fill++] = stays ? weight[k] / fmax(locked, 1) : weight[k] / open * (1 - locked);
+    }
+    out->count[i] = fill;
 }
 
 static arap_status take_weights(arap_bake_state *state) {
@@ -132,8 +133,8 @@ static arap_status take_weights(arap_bake_state *state) {
     if (given->start) state->start = make_weights(state, room);
     arap_status status = arap_arena_status(&state->arena, &state->context->error, "the weights");
     for (int i = 0; i < state->n && given->start && !status; i++) {
-        take_row(given, i, &state->start);
-        take_row(given, i, &state->weights);
+        take_row(state, i, &state->start);
+        take_row(state, i, &state->weights);
     }
     return status;
 }
@@ -273,24 +274,26 @@ static arap_status alternate(arap_bake_state *state, arap_baked *out) {
 /* Omit tiny weights. */
 static void tidy(arap_bake_state *state) {
     arap_bake_weights *w = &state->weights;
-    const char *locked = state->problem->locked_vertices;
-    const char *locked_bones = state->problem->locked_bones;
     for (int i = 0; i < state->n; i++) {
         int *bone = w->bone + (size_t)i * (size_t)w->room, fill = 0;
-        double *weight = arap_bake_values(w, i), kept = 0, fixed = 0;
-        if (locked && locked[i]) continue;
+        double *weight = arap_bake_values(w, i), kept = 0, share = arap_bake_share(state, i);
         for (int k = 0; k < w->count[i]; k++) {
-            int stays = locked_bones && bone[k] < state->given && locked_bones[bone[k]];
+            int stays = is_locked(state, i, bone[k]);
             if (!stays && weight[k] < TINY) continue;
-            *(stays ? &fixed : &kept) += weight[k];
+            if (!stays) kept += weight[k];
             bone[fill] = bone[k];
             weight[fill++] = weight[k];
         }
         w->count[i] = fill;
         for (int k = 0; k < fill; k++)
-            if (!(locked_bones && bone[k] < state->given && locked_bones[bone[k]]))
-                weight[k] *= (1 - fixed) / kept;
+            if (!is_locked(state, i, bone[k])) weight[k] *= share / kept;
     }
+}
+
+static double given_weight(const arap_sparse_weights *given, int vertex, int bone) {
+    long long e = given->start[vertex];
+    while (given->bone[e] != bone) e++;
+    return given->weight[e];
 }
 
 static arap_status give(arap_bake_state *state, double (*centers)[3], arap_baked *out) {
@@ -304,7 +307,8 @@ static arap_status give(arap_bake_state *state, double (*centers)[3], arap_baked
     for (int i = 0; i < state->n; i++)
         for (int k = 0; k < w->count[i]; k++) {
             int b = arap_bake_bones(w, i)[k];
-            double weight = arap_bake_values(w, i)[k];
+            double weight = is_locked(state, i, b) ? given_weight(&state->problem->weights, i, b)
+                                                   : arap_bake_values(w, i)[k];
             out->weights.bone[out->weights.start[i] + (size_t)k] = b;
             out->weights.weight[out->weights.start[i] + (size_t)k] = weight;
             sum[b] += weight * weight;

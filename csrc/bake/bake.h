@@ -59,7 +59,7 @@ typedef struct arap_bake_problem {
 
 typedef struct arap_baked {
     int vertices, bones, frames; /* bones: the given ones, then the new ones */
-    arap_influences weights;     /* sum 1 */
+    arap_influences weights;     /* sum 1, except where locked weights have a larger sum */
     double *transforms;          /* (frames, bones, 3, 4), the caller's units */
     double *centers;             /* (bones, 3) rest position of the vertices of each bone */
     double *vertex_error;        /* (vertices) root mean square distance over the frames */

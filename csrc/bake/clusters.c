@@ -3,9 +3,10 @@
  * Applies the vector quantization of Linde, Buzo and Gray to motions, as in Le and Deng 2012. In
  * each round, every vertex joins the bone whose motion fits it best, and then every moving bone
  * takes the best motion for its vertices. After some rounds, the clusters with the largest error
- * are split, until every bone has a cluster. With all weights equal to 1, the two steps are those
- * of motion.c and sums.c, so each round takes one pass over the frames. A cluster is split at the
- * vertex whose error times its distance from the center is largest. The vertices nearer to this
+ * are split, until every bone has a cluster. The two steps are those of motion.c and sums.c, so
+ * each round takes one pass over the frames. Locked weights stay: a bone moves a vertex with the
+ * share that they leave, and a vertex without such a share joins no cluster. A cluster is split at
+ * the vertex whose error times its distance from the center is largest. The vertices nearer to this
  * vertex than to the center join a new bone. Then, bones that are hardly needed, because other
  * bones move their vertices nearly as well, are assigned to the worst clusters.
  *
@@ -28,6 +29,7 @@
 typedef struct clusters {
     arap_bake_state *state;
     char *active;    /* (bones) has a meaningful transform */
+    int *bone;       /* (n) the bone that each vertex joined; -1: none, as its weights are locked */
     double *error;   /* (n) error of each vertex with its bone */
     double *total;   /* (bones) */
     int *second;     /* (n) the second-best bone of each vertex; -1: none */
@@ -49,14 +51,25 @@ int arap_cluster_passes(const arap_bake_state *state) {
     return state->bones > state->given ? 1 + ROUNDS * (splits(state) + MOVES) : 0;
 }
 
-static int *bone_of(arap_bake_state *state, int vertex) {
-    return state->weights.bone + (size_t)vertex * (size_t)state->weights.room;
-}
-
-static void put_alone(arap_bake_state *state, int vertex, int bone) {
-    state->weights.count[vertex] = 1;
-    *bone_of(state, vertex) = bone;
-    *arap_bake_values(&state->weights, vertex) = 1;
+/* Give the open share of a vertex to a bone that may move it. */
+static void join(clusters *of, int vertex, int bone) {
+    arap_bake_state *state = of->state;
+    arap_bake_weights *w = &state->weights;
+    int *bones = w->bone + (size_t)vertex * (size_t)w->room, fill = 0;
+    double *weight = arap_bake_values(w, vertex), share = arap_bake_share(state, vertex);
+    for (int k = 0; k < w->count[vertex]; k++) {
+        if (!arap_bake_locks_bone(state, bones[k])) continue;
+        bones[fill] = bones[k];
+        weight[fill++] = weight[k];
+    }
+    w->count[vertex] = fill + 1;
+    for (; fill > 0 && bones[fill - 1] > bone; fill--) {
+        bones[fill] = bones[fill - 1];
+        weight[fill] = weight[fill - 1];
+    }
+    bones[fill] = bone;
+    weight[fill] = share;
+    of->bone[vertex] = bone;
 }
 
 static void assign_chunk(void *data, int chunk, int worker) {
@@ -65,23 +78,24 @@ static void assign_chunk(void *data, int chunk, int worker) {
     arap_bake_state *state = of->state;
     int end = arap_chunk_end(chunk, CHUNK, state->n);
     for (int i = chunk * CHUNK; i < end; i++) {
-        const double *moment = state->moment + (size_t)i * (size_t)state->bones;
-        double min = 0, next = 0;
-        int best = -1, second = -1;
-        for (int b = 0; b < state->bones; b++) {
-            if (!of->active[b]) continue;
-            double error = state->square[i] - 2 * moment[b] + arap_bake_pair(state, i, b, b);
-            if (best < 0 || error < min) {
+        double min = INFINITY, next = INFINITY;
+        int best = -1, second = -1, open = arap_bake_share(state, i) > 0;
+        for (int b = 0; b < state->bones && open; b++) {
+            if (!of->active[b] || !arap_bake_may_move(state, i, b)) continue;
+            join(of, i, b);
+            double error = arap_bake_error(state, i);
+            if (error < min) {
                 second = best;
                 next = min;
                 best = b;
                 min = error;
-            } else if (second < 0 || error < next) {
+            } else if (error < next) {
                 second = b;
                 next = error;
             }
         }
-        put_alone(state, i, best);
+        if (best < 0) continue;
+        join(of, i, best);
         of->second[i] = second;
         of->missing[i] = next - min;
         of->error[i] = min > 0 ? min : 0;
@@ -100,7 +114,8 @@ static arap_status assign(clusters *of) {
     memset(of->missed, 0, m * sizeof *of->missed);
     memset(of->size, 0, m * sizeof *of->size);
     for (int i = 0; i < state->n; i++) {
-        int b = *bone_of(state, i);
+        int b = of->bone[i];
+        if (b < 0) continue;
         of->total[b] += of->error[i];
         of->missed[b] += of->missing[i];
         of->size[b]++;
@@ -111,7 +126,8 @@ static arap_status assign(clusters *of) {
         for (size_t c = 0; c < 3 && of->size[b]; c++) of->center[3 * b + c] /= of->size[b];
     }
     for (int i = 0; i < state->n; i++) {
-        int b = *bone_of(state, i);
+        int b = of->bone[i];
+        if (b < 0) continue;
         double worth = of->error[i] *
                        sqrt(arap_distance2(state->v + 4 * (size_t)i, of->center + 3 * (size_t)b));
         if (of->farthest[b] >= 0 && worth <= of->penalty[b]) continue;
@@ -137,9 +153,9 @@ static void split(clusters *of, int cluster, int bone) {
     const double *seed = state->v + 4 * (size_t)of->farthest[cluster];
     for (int i = 0; i < state->n; i++) {
         const double *v = state->v + 4 * (size_t)i;
-        if (*bone_of(state, i) == cluster &&
+        if (of->bone[i] == cluster &&
             arap_distance2(v, seed) < arap_distance2(v, of->center + 3 * (size_t)cluster))
-            put_alone(state, i, bone);
+            join(of, i, bone);
     }
     for (int p = 0; p < state->frames; p++) {
         double *t = state->transform + 12 * (size_t)state->bones * (size_t)p;
@@ -176,8 +192,7 @@ static int move_to_worst(clusters *of) {
         if (cluster < 0 || idle < 0 || !(of->missed[idle] < HARDLY_MISSED * of->total[cluster]))
             break;
         for (int i = 0; i < state->n; i++)
-            if (*bone_of(state, i) == idle && of->second[i] >= 0)
-                put_alone(state, i, of->second[i]);
+            if (of->bone[i] == idle && of->second[i] >= 0) join(of, i, of->second[i]);
         split(of, cluster, idle);
         of->farthest[idle] = -1;
     }
@@ -194,11 +209,25 @@ static arap_status settle(clusters *of) {
     return status;
 }
 
+/* Let the first new bone move the vertices that no given bone may move. Returns whether there are
+ * any. */
+static int start_first(clusters *of) {
+    arap_bake_state *state = of->state;
+    for (int i = 0; i < state->n; i++) {
+        of->bone[i] = -1;
+        if (!arap_bake_lacks_bone(state, i)) continue;
+        join(of, i, state->given);
+        of->active[state->given] = 1;
+    }
+    return of->active[state->given];
+}
+
 arap_status arap_place_bones(arap_bake_state *state) {
     arap_arena arena = {0};
     size_t m = (size_t)state->bones;
     clusters of = {.state = state,
                    .active = ARAP_TAKE_ZERO(&arena, m, char),
+                   .bone = ARAP_TAKE(&arena, state->n, int),
                    .error = ARAP_TAKE(&arena, state->n, double),
                    .total = ARAP_TAKE(&arena, m, double),
                    .second = ARAP_TAKE(&arena, state->n, int),
@@ -211,9 +240,7 @@ arap_status arap_place_bones(arap_bake_state *state) {
     arap_status status = arap_arena_status(&arena, &state->context->error, "the clusters");
     if (!status) {
         memset(of.active, 1, (size_t)state->given);
-        if (!state->given) of.active[0] = 1;
-        for (int i = 0; i < state->n; i++) put_alone(state, i, 0);
-        status = arap_sum_frames(state, !state->given, NULL);
+        status = arap_sum_frames(state, start_first(&of), NULL);
         state->done++;
     }
     if (!status) status = assign(&of);

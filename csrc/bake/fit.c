@@ -22,8 +22,7 @@
 #include "base/memory.h"
 
 #define CHUNK 64
-#define SLICE 64       /* chunks between two reports */
-#define NO_SHARE 1e-12 /* rest of locked weights: with less, nothing is solved \ */
+#define SLICE 64 /* chunks between two reports */
 
 static void put_edge(const arap_bake_state *state, int *size, int from, int to) {
     int i = state->same[from], j = state->same[to];
@@ -82,7 +81,8 @@ arap_status arap_bake_rings(arap_bake_state *state) {
     return state->ring ? ARAP_OK : arap_fail_memory(&state->context->error, "the edges");
 }
 
-double arap_bake_pair(const arap_bake_state *state, int vertex, int b, int c) {
+/* v^T G_bc v of a vertex, [b, c] of the Gram matrix. */
+static double pair(const arap_bake_state *state, int vertex, int b, int c) {
     size_t width = 4 * (size_t)state->bones;
     const double *v = state->v + 4 * (size_t)vertex;
     const double *g = state->gram + 4 * (size_t)b * width + 4 * (size_t)c;
@@ -129,18 +129,6 @@ typedef struct fit_task {
     const double *own; /* (bones, 4, 4) the diagonal of the Gram matrix */
     int fresh, first;  /* first: chunk */
 } fit_task;
-
-static int is_locked_bone(const arap_bake_state *state, int bone) {
-    const char *locked = state->problem->locked_bones;
-    return locked && bone < state->given && locked[bone];
-}
-
-static int may_move(const arap_bake_state *state, int vertex, int bone) {
-    const char *candidates = state->problem->candidates;
-    if (bone >= state->given) return 1;
-    if (is_locked_bone(state, bone)) return 0;
-    return !candidates || candidates[(size_t)vertex * (size_t)state->given + (size_t)bone];
-}
 
 static double edge_pull(const arap_bake_state *state, int i, int j) {
     int own = state->ring_start[i + 1] - state->ring_start[i];
@@ -190,7 +178,7 @@ static void put_row(const fit_task *task, int i, const arap_simplex_solution *fo
     double *weight = arap_bake_values(&next, i);
     for (int k = 0; k <= old->count[i]; k++) {
         int end = k == old->count[i], own = end ? task->state->bones : arap_bake_bones(old, i)[k];
-        if (!end && !is_locked_bone(task->state, own)) continue;
+        if (!end && !arap_bake_locks_bone(task->state, own)) continue;
         for (; at < found->count && found->index[at] < own; at++, fill++) {
             bone[fill] = found->index[at];
             weight[fill] = found->weight[at];
@@ -216,30 +204,29 @@ static void fit_vertex(const fit_task *task, fit_space *space, int i) {
     const arap_bake_weights *old = &state->weights;
     size_t m = (size_t)state->bones;
     int limit = state->settings->max_influences, taken = 0, known = 0;
+    double total = arap_bake_share(state, i);
     vertex_columns columns = {state, i, 0, space->row};
     arap_simplex_solution found = {0}, kept = {0};
-    double total = 1;
     memcpy(space->linear, state->moment + (size_t)i * m, m * sizeof(double));
     columns.ridge = add_pulls(state, i, space->linear);
     for (size_t b = 0; b < m; b++) {
         space->diagonal[b] = square(task->own + 16 * b, state->v + 4 * (size_t)i) + columns.ridge;
-        space->allowed[b] = (char)may_move(state, i, (int)b);
+        space->allowed[b] = (char)arap_bake_may_move(state, i, (int)b);
     }
     if (!limit || limit > ARAP_SIMPLEX_MAX) limit = ARAP_SIMPLEX_MAX;
     for (int k = 0; k < old->count[i]; k++) {
         int own = arap_bake_bones(old, i)[k];
         double weight = arap_bake_values(old, i)[k];
-        if (is_locked_bone(state, own)) {
+        if (arap_bake_locks_bone(state, own)) {
             make_column(&columns, own, space->simplex.product);
             for (size_t b = 0; b < m; b++) space->linear[b] -= weight * space->simplex.product[b];
-            total -= weight;
             taken++;
         } else if (space->allowed[own] && known < limit) {
             kept.index[known++] = own;
         }
     }
     limit = limit > taken ? limit - taken : 1;
-    if (total > NO_SHARE) {
+    if (total > 0) {
         arap_simplex_problem problem = {.count = state->bones,
                                         .total = total,
                                         .max = limit,
@@ -258,12 +245,11 @@ static void fit_vertex(const fit_task *task, fit_space *space, int i) {
 
 static void fit_chunk(void *data, int chunk, int worker) {
     const fit_task *task = data;
-    const char *locked = task->state->problem->locked_vertices;
     arap_bake_weights next = task->next;
     int begin = (task->first + chunk) * CHUNK;
     int end = arap_chunk_end(task->first + chunk, CHUNK, task->state->n);
     for (int i = begin; i < end; i++)
-        if (locked && locked[i])
+        if (arap_bake_locks_vertex(task->state, i))
             copy_row(&task->state->weights, i, &next, i);
         else if (task->state->same[i] == i)
             fit_vertex(task, task->spaces + worker, i);
@@ -283,23 +269,28 @@ static double row_distance2(const arap_bake_weights *a, int i, const arap_bake_w
     return sum;
 }
 
+double arap_bake_error(const arap_bake_state *state, int vertex) {
+    const int *bone = arap_bake_bones(&state->weights, vertex);
+    const double *weight = arap_bake_values(&state->weights, vertex);
+    const double *moment = state->moment + (size_t)vertex * (size_t)state->bones;
+    double error = state->square[vertex];
+    for (int k = 0; k < state->weights.count[vertex]; k++) {
+        error -= 2 * weight[k] * moment[bone[k]];
+        for (int l = 0; l < state->weights.count[vertex]; l++)
+            error += weight[k] * weight[l] * pair(state, vertex, bone[k], bone[l]);
+    }
+    return error;
+}
+
 /* rms: from the sums, accurate to half of the digits. */
 static void tell(const arap_bake_state *state, double *rms, double *objective) {
     const arap_bake_weights *w = &state->weights;
     double error = 0, counted = 0, pulls = 0;
     for (int i = 0; i < state->n; i++) {
-        const int *bone = arap_bake_bones(w, i);
-        const double *weight = arap_bake_values(w, i);
-        double own = state->square[i];
-        for (int k = 0; k < w->count[i]; k++) {
-            own -=
-                2 * weight[k] * state->moment[(size_t)i * (size_t)state->bones + (size_t)bone[k]];
-            for (int l = 0; l < w->count[i]; l++)
-                own += weight[k] * weight[l] * arap_bake_pair(state, i, bone[k], bone[l]);
-        }
-        error += own > 0 ? own : 0;
+        double own = fmax(arap_bake_error(state, i), 0);
+        error += own;
         if (state->same[i] != i) continue;
-        counted += own > 0 ? own : 0;
+        counted += own;
         if (state->start.room && state->start.count[i])
             pulls +=
                 state->settings->damping * state->frames * row_distance2(w, i, &state->start, i);

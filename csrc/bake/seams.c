@@ -42,10 +42,11 @@ static int fits(const arap_bake_state *state, const double *points, int i, int r
     if (p->candidates &&
         memcmp(p->candidates + (size_t)i * given, p->candidates + (size_t)root * given, given) != 0)
         return 0;
-    for (int b = 0; p->locked_bones && b < state->given; b++)
-        if (p->locked_bones[b] &&
-            fabs(start_weight(state, i, b) - start_weight(state, root, b)) > SAME)
-            return 0;
+    for (int b = 0; b < state->given; b++) {
+        if (!arap_bake_locks_bone(state, b)) continue;
+        double weight = start_weight(state, i, b), target = start_weight(state, root, b);
+        if ((weight > 0) != (target > 0) || fabs(weight - target) > SAME) return 0;
+    }
     return 1;
 }
 

@@ -23,7 +23,8 @@ typedef struct arap_bake_state {
     double *transform; /* (frames, bones, 3, 4) */
     char *moves;       /* (bones) whether its transforms must be found */
     int has_moving;
-    arap_bake_weights weights, start; /* start: the caller's weights; room is 0 without them */
+    arap_bake_weights weights, start; /* start: the caller's weights; room is 0 without them. Rows
+                                         sum to 1, except where only locked weights are given */
     arap_bake_weights next;           /* work space of fit.c */
     arap_frame_block block;
     int *same;  /* (n) the vertex whose row each vertex shares, see seams.c; itself: none */
@@ -47,6 +48,39 @@ static inline double *arap_bake_values(const arap_bake_weights *w, int vertex) {
     return w->weight + (size_t)vertex * (size_t)w->room;
 }
 
+/* Locks. Without iterations, weights are measured, not changed, so nothing is locked. */
+static inline int arap_bake_locks_vertex(const arap_bake_state *state, int vertex) {
+    const char *locked = state->settings->iterations ? state->problem->locked_vertices : NULL;
+    return locked && locked[vertex];
+}
+static inline int arap_bake_locks_bone(const arap_bake_state *state, int bone) {
+    const char *locked = state->settings->iterations ? state->problem->locked_bones : NULL;
+    return locked && bone < state->given && locked[bone];
+}
+static inline int arap_bake_may_move(const arap_bake_state *state, int vertex, int bone) {
+    const char *candidates = state->problem->candidates;
+    if (bone >= state->given) return 1;
+    if (arap_bake_locks_bone(state, bone)) return 0;
+    return !candidates || candidates[(size_t)vertex * (size_t)state->given + (size_t)bone];
+}
+
+/* What the locked weights of a vertex leave for other bones. */
+static inline double arap_bake_share(const arap_bake_state *state, int vertex) {
+    const arap_bake_weights *w = &state->weights;
+    double share = !arap_bake_locks_vertex(state, vertex);
+    for (int k = 0; k < w->count[vertex]; k++)
+        if (arap_bake_locks_bone(state, arap_bake_bones(w, vertex)[k]))
+            share -= arap_bake_values(w, vertex)[k];
+    return share > 1e-12 ? share : 0;
+}
+
+/* Whether no given bone may take this share. */
+static inline int arap_bake_lacks_bone(const arap_bake_state *state, int vertex) {
+    int lacks = arap_bake_share(state, vertex) > 0;
+    for (int b = 0; b < state->given && lacks; b++) lacks = !arap_bake_may_move(state, vertex, b);
+    return lacks;
+}
+
 /* Progress of the current pass, 0 to 1. */
 static inline arap_status arap_bake_progress(arap_bake_state *state, const char *stage,
                                              double fraction) {
@@ -57,8 +91,8 @@ static inline arap_status arap_bake_progress(arap_bake_state *state, const char 
 /* clusters.c: maximum number of passes over the frames. */
 int arap_cluster_passes(const arap_bake_state *state);
 
-/* Cluster vertices that move in the same way: set the transforms of the new bones, and weights of 1
- * for the bone that moves each vertex best. */
+/* Cluster vertices that move in the same way: set the transforms of the new bones, and give what
+ * the locked weights of each vertex leave to the bone that moves it best. */
 arap_status arap_place_bones(arap_bake_state *state);
 
 /* Find the neighbors of all vertices along the edges of the mesh. */
@@ -72,8 +106,8 @@ arap_status arap_bake_rings(arap_bake_state *state);
  * weights, which never rises except for rounding. */
 arap_status arap_fit_weights(arap_bake_state *state, int fresh, double *rms, double *objective);
 
-/* v^T G_bc v of a vertex, [b, c] of the Gram matrix. */
-double arap_bake_pair(const arap_bake_state *state, int vertex, int b, int c);
+/* Squared distances of a vertex over the frames, from the sums. Slightly negative by rounding. */
+double arap_bake_error(const arap_bake_state *state, int vertex);
 
 /* Sums over the weights, the same for every frame, for motion.c. */
 typedef struct arap_motion {

@@ -180,6 +180,65 @@ def test_locks():
     assert free["rms"] < result["rms"]
 
 
+def best_beside_locked(found, transforms, posed, locked, i):
+    """Least squared distance of a vertex: its open weights sum to what its locked ones leave."""
+    columns, target = columns_of(transforms)[i], posed[:, i].ravel()
+    kept = np.where(locked, found[i], 0)
+    rest = 1 - kept.sum()
+    if rest <= 1e-12:
+        return ((kept @ columns / kept.sum() - target) ** 2).sum()
+    return best_by_brute_force(rest * columns[~locked], target - kept @ columns, len(columns))
+
+
+@pytest.mark.parametrize("new_bones", [0, 2])
+@pytest.mark.parametrize("chosen", [[1], [1, 3], [0, 1, 2, 3]])
+def test_locks_of_rows_that_do_not_sum_to_one(chosen, new_bones):
+    """Locked weights stay to the bit, whatever they leave: the best other weights share the rest,
+    and rows of locked weights with a larger sum are played scaled to 1."""
+    _, transforms, posed = problem(bones=4, most=4, noise=0.05)
+    rng = np.random.default_rng(6)
+    given = shapes.random_weights(rng, N, 4) * rng.uniform(0.3, 2.5, (N, 1))
+    given[::9, 1], given[1::9, 1], given[2::9, [0, 2, 3]] = 0, 1, 0
+    vertices, locked = np.arange(N) % 7 == 0, np.zeros(4 + new_bones, bool)
+    locked[chosen] = True
+    if not new_bones and locked.all():
+        given[given.sum(1) < 1, 0] += 1
+    result = araplbs.bake(
+        V, posed, transforms, weights=given, locked_vertices=vertices, locked_bones=locked[:4],
+        new_bones=new_bones, max_influences=0,
+    )  # fmt: skip
+    found = dense(result, 4 + new_bones)
+    given = np.pad(given, [(0, 0), (0, new_bones)])
+    assert np.array_equal(found[vertices], given[vertices])
+    assert np.array_equal(found[:, locked], given[:, locked])
+    sums = given[:, locked].sum(1)
+    full = ~vertices & (sums >= 1)
+    assert full.any() and not found[full][:, ~locked].any()
+    np.testing.assert_allclose(found[~vertices].sum(1), np.maximum(sums, 1)[~vertices], rtol=1e-14)
+    played = found / found.sum(1, keepdims=True)
+    assert result["rms"] == pytest.approx(rms(V, played, result["transforms"], posed), rel=1e-9)
+    for i in np.flatnonzero(~vertices)[::3]:
+        least = best_beside_locked(found, result["transforms"], posed, locked, i)
+        assert result["vertex_error"][i] ** 2 * len(posed) <= least * (1 + 1e-6) + 1e-9
+
+
+@pytest.mark.parametrize("chosen", [[0], [0, 1]])
+def test_new_bones_move_what_locked_weights_leave(chosen):
+    """Two locked boxes share each vertex with another bone, which is found exactly."""
+    vertices, _ = shapes.join(*(shapes.box((0.5, 0.4, 0.3), (2.0 * k, 0, 0)) for k in range(4)))
+    transforms = moved_bones(np.random.default_rng(1), 8, 6, reach=3)
+    truth = 0.6 * np.repeat(np.eye(6)[2:], 8, axis=0)
+    truth[:, 0], truth[16:, 0], truth[16:, 1] = 0.4, 0, 0.4
+    if len(chosen) == 1:
+        truth[:, [0, 1]] = [0.4, 0]
+    posed, locked = skin(vertices, truth, transforms), np.isin([0, 1], chosen)
+    result = araplbs.bake(
+        vertices, posed, transforms[:, :2], weights=truth[:, :2], locked_bones=locked, new_bones=4
+    )
+    assert result["rms"] < 1e-5 * result["size"]
+    assert np.array_equal(dense(result, 6)[:, chosen], truth[:, chosen])
+
+
 def test_candidates():
     _, transforms, posed = problem(most=5, noise=0.05)
     candidates = np.random.default_rng(2).uniform(size=(N, 5)) < 0.5
