@@ -93,28 +93,19 @@ static int is_locked(const arap_bake_state *state, int vertex, int bone) {
  * returns them as they were given. */
 static void take_row(const arap_bake_state *state, int i, arap_bake_weights *out) {
     const arap_sparse_weights *given = &state->problem->weights;
-    int *bone = out->bone + (size_t)i * (size_t)out->room, count = 0, fill = 0;
-    int scaled = arap_bake_locks_vertex(state, i); /* regardless of locked bones */
-    double *weight = arap_bake_values(out, i), open = 0, locked = 0;
+    int row_is_locked = arap_bake_locks_vertex(state, i);
+    double open = 0, locked = 0;
     for (long long e = given->start[i]; e < given->start[i + 1]; e++) {
-        if (!(given->weight[e] > 0)) continue;
-        int at = count++;
-        for (; at > 0 && bone[at - 1] > given->bone[e]; at--) {
-            bone[at] = bone[at - 1];
-            weight[at] = weight[at - 1];
-        }
-        bone[at] = given->bone[e];
-        weight[at] = given->weight[e];
-        *(!scaled && arap_bake_locks_bone(state, given->bone[e]) ? &locked : &open) +=
-            given->weight[e];
+        int stays = !row_is_locked && arap_bake_locks_bone(state, given->bone[e]);
+        *(stays ? &locked : &open) += given->weight[e];
     }
-    for (int k = 0; k < count; k++) {
-        int stays = !scaled && arap_bake_locks_bone(state, bone[k]);
-        if (!stays && locked >= 1) continue;
-        bone[fill] = bone[k];
-        weight[fill++] = stays ? weight[k] / fmax(locked, 1) : weight[k] / open * (1 - locked);
+    for (long long e = given->start[i]; e < given->start[i + 1]; e++) {
+        int stays = !row_is_locked && arap_bake_locks_bone(state, given->bone[e]);
+        double weight = given->weight[e];
+        if (!(weight > 0) || (!stays && locked >= 1)) continue;
+        weight = stays ? weight / fmax(locked, 1) : weight / open * (1 - locked);
+        arap_bake_add(out, i, given->bone[e], weight);
     }
-    out->count[i] = fill;
 }
 
 static arap_status take_weights(arap_bake_state *state) {

@@ -55,20 +55,13 @@ int arap_cluster_passes(const arap_bake_state *state) {
 static void join(clusters *of, int vertex, int bone) {
     arap_bake_state *state = of->state;
     arap_bake_weights *w = &state->weights;
-    int *bones = w->bone + (size_t)vertex * (size_t)w->room, fill = 0;
-    double *weight = arap_bake_values(w, vertex), share = arap_bake_share(state, vertex);
-    for (int k = 0; k < w->count[vertex]; k++) {
-        if (!arap_bake_locks_bone(state, bones[k])) continue;
-        bones[fill] = bones[k];
-        weight[fill++] = weight[k];
-    }
-    w->count[vertex] = fill + 1;
-    for (; fill > 0 && bones[fill - 1] > bone; fill--) {
-        bones[fill] = bones[fill - 1];
-        weight[fill] = weight[fill - 1];
-    }
-    bones[fill] = bone;
-    weight[fill] = share;
+    double share = arap_bake_share(state, vertex);
+    int count = w->count[vertex];
+    w->count[vertex] = 0;
+    for (int k = 0; k < count; k++) /* in place: no more are added than were read */
+        if (arap_bake_locks_bone(state, arap_bake_bones(w, vertex)[k]))
+            arap_bake_add(w, vertex, arap_bake_bones(w, vertex)[k], arap_bake_values(w, vertex)[k]);
+    arap_bake_add(w, vertex, bone, share);
     of->bone[vertex] = bone;
 }
 

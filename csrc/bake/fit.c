@@ -174,20 +174,12 @@ static void copy_row(const arap_bake_weights *from, int i, arap_bake_weights *to
 static void put_row(const fit_task *task, int i, const arap_simplex_solution *found) {
     const arap_bake_weights *old = &task->state->weights;
     arap_bake_weights next = task->next;
-    int *bone = next.bone + (size_t)i * (size_t)next.room, fill = 0, at = 0;
-    double *weight = arap_bake_values(&next, i);
-    for (int k = 0; k <= old->count[i]; k++) {
-        int end = k == old->count[i], own = end ? task->state->bones : arap_bake_bones(old, i)[k];
-        if (!end && !arap_bake_locks_bone(task->state, own)) continue;
-        for (; at < found->count && found->index[at] < own; at++, fill++) {
-            bone[fill] = found->index[at];
-            weight[fill] = found->weight[at];
-        }
-        if (end) break;
-        bone[fill] = own;
-        weight[fill++] = arap_bake_values(old, i)[k];
-    }
-    next.count[i] = fill;
+    next.count[i] = 0;
+    for (int k = 0; k < old->count[i]; k++)
+        if (arap_bake_locks_bone(task->state, arap_bake_bones(old, i)[k]))
+            arap_bake_add(&next, i, arap_bake_bones(old, i)[k], arap_bake_values(old, i)[k]);
+    for (int k = 0; k < found->count; k++)
+        arap_bake_add(&next, i, found->index[k], found->weight[k]);
 }
 
 /* v^T g v */

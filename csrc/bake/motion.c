@@ -16,6 +16,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "bake/simplex.h"
 #include "base/memory.h"
 #include "linalg/rotation.h"
 
@@ -90,33 +91,16 @@ static void take_rigid(const double *m, const double *y, double *transform) {
     }
 }
 
-/* Replace x (4) by the solution y of the positive definite system a y = x. */
-static void solve4(const double *a, double *x) {
-    double l[16];
-    for (int j = 0; j < 4; j++)
-        for (int i = j; i < 4; i++) {
-            double sum = a[4 * i + j];
-            for (int k = 0; k < j; k++) sum -= l[4 * i + k] * l[4 * j + k];
-            l[4 * i + j] = i == j ? sqrt(sum > 0 ? sum : 1e-300) : sum / l[4 * j + j];
-        }
-    for (int i = 0; i < 4; i++) {
-        for (int k = 0; k < i; k++) x[i] -= l[4 * i + k] * x[k];
-        x[i] /= l[4 * i + i];
-    }
-    for (int i = 3; i >= 0; i--) {
-        for (int k = i + 1; k < 4; k++) x[i] -= l[4 * k + i] * x[k];
-        x[i] /= l[4 * i + i];
-    }
-}
-
 static void take_affine(const double *m, const double *y, double *transform) {
-    double matrix[16], ridge = RIDGE * (y[0] + y[5] + y[10] + y[15]);
-    memcpy(matrix, y, sizeof matrix);
-    for (int c = 0; c < 4; c++) matrix[5 * c] += ridge;
+    double ridge = RIDGE * (y[0] + y[5] + y[10] + y[15]);
     for (int r = 0; r < 3; r++) {
-        double row[4];
-        for (int c = 0; c < 4; c++) row[c] = m[4 * r + c] + ridge * transform[4 * r + c];
-        solve4(matrix, row);
+        double matrix[4][ARAP_SIMPLEX_MAX], row[4];
+        for (int c = 0; c < 4; c++) {
+            memcpy(matrix[c], y + 4 * c, sizeof row);
+            matrix[c][c] += ridge;
+            row[c] = m[4 * r + c] + ridge * transform[4 * r + c];
+        }
+        arap_solve_definite(4, matrix, row);
         memcpy(transform + 4 * r, row, sizeof row);
     }
 }

@@ -61,9 +61,7 @@ static double value_of(const small *s, const double *weight) {
     return value;
 }
 
-/* Replace x by the solution y of the positive definite system k y = x; k (count, MAXIMUM) is
- * overwritten. */
-static void solve_definite(int count, double (*k)[MAXIMUM], double *x) {
+void arap_solve_definite(int count, double (*k)[MAXIMUM], double *x) {
     for (int j = 0; j < count; j++) {
         for (int i = j; i < count; i++) {
             double sum = k[i][j];
@@ -102,7 +100,7 @@ static void solve_equality(const small *s, const char *in, const double *weight,
         x[i] = s->linear[b] - s->linear[r] - s->total * (s->a[b][r] - s->a[r][r]);
         k[i][i] += RIDGE * fabs(k[i][i]) + ROUNDING * (s->a[b][b] + s->a[r][r]) + 1e-300;
     }
-    solve_definite(count, k, x);
+    arap_solve_definite(count, k, x);
     memset(out, 0, (size_t)s->count * sizeof *out);
     out[r] = s->total;
     for (int i = 0; i < count; i++) {

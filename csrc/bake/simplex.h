@@ -42,4 +42,8 @@ typedef struct arap_simplex_solution {
 void arap_simplex_solve(const arap_simplex_problem *problem, arap_simplex_space *space, int start,
                         arap_simplex_solution *solution);
 
+/* Replace x by the solution y of the positive definite system k y = x; k (count, count) is
+ * overwritten. */
+void arap_solve_definite(int count, double (*k)[ARAP_SIMPLEX_MAX], double *x);
+
 #endif

@@ -48,6 +48,18 @@ static inline double *arap_bake_values(const arap_bake_weights *w, int vertex) {
     return w->weight + (size_t)vertex * (size_t)w->room;
 }
 
+/* Add a weight to a row. */
+static inline void arap_bake_add(arap_bake_weights *w, int vertex, int bone, double value) {
+    int *bones = w->bone + (size_t)vertex * (size_t)w->room, at = w->count[vertex]++;
+    double *weight = arap_bake_values(w, vertex);
+    for (; at > 0 && bones[at - 1] > bone; at--) {
+        bones[at] = bones[at - 1];
+        weight[at] = weight[at - 1];
+    }
+    bones[at] = bone;
+    weight[at] = value;
+}
+
 /* Locks. Without iterations, weights are measured, not changed, so nothing is locked. */
 static inline int arap_bake_locks_vertex(const arap_bake_state *state, int vertex) {
     const char *locked = state->settings->iterations ? state->problem->locked_vertices : NULL;
