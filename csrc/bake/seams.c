@@ -6,10 +6,10 @@
  * they have the same candidates and the same weights of locked bones. Vertices that come apart in a
  * frame, such as lips, are regrouped with those that move like them.
  *
- * The row of a group is that of its root: its lowest locked vertex or, without one, its lowest
- * vertex. A locked vertex keeps its own row. A group is split in rounds. Each round moves the
- * vertices that do not fit their root to a new root, the lowest of them. A group rarely has more
- * than two pieces, so after ROUNDS rounds the remaining vertices stay alone.
+ * The row of a group is that of its root: its lowest locked vertex with weights or, without one,
+ * its lowest vertex. A locked vertex keeps its own row. A group is split in rounds. Each round
+ * moves the vertices that do not fit their root to a new root, the lowest of them. A group rarely
+ * has more than two pieces, so after ROUNDS rounds the remaining vertices stay alone.
  *
  * Takes O(vertices x rounds) for each frame, in addition to welding. Fails on out-of-memory and for
  * geometry that cannot be welded. */
@@ -66,18 +66,21 @@ static void split(const arap_bake_state *state, const double *points, int *moved
     }
 }
 
+static int leads(const arap_bake_state *state, int vertex) {
+    return arap_bake_locks_vertex(state, vertex) && state->start.count[vertex];
+}
+
 arap_status arap_seams_find(arap_bake_state *state) {
-    const char *locked = state->problem->locked_vertices;
     arap_mesh mesh;
     arap_status status = arap_mesh_create(state->context, &state->problem->geometry, NULL,
                                           ARAP_WELD_TOLERANCE, &mesh);
     if (status) return status;
     for (int v = 0; v < mesh.count; v++) {
         int root = mesh.first[v];
-        for (int i = root; i >= 0 && locked && !locked[root]; i = mesh.next[i])
-            if (locked[i]) root = i;
+        for (int i = root; i >= 0 && !leads(state, root); i = mesh.next[i])
+            if (leads(state, i) || arap_bake_locks_vertex(state, root)) root = i;
         for (int i = mesh.first[v]; i >= 0; i = mesh.next[i])
-            state->same[i] = locked && locked[i] ? i : root;
+            state->same[i] = arap_bake_locks_vertex(state, i) ? i : root;
         state->shared |= mesh.next[mesh.first[v]] >= 0;
     }
     if (state->shared) split(state, NULL, mesh.next);

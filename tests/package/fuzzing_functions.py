@@ -198,6 +198,16 @@ def bake(rng):
     count = options.get("new_bones", 0) + (m if transforms is not None else 0)
     most = (options["max_influences"] or 32) if free else 0
     check_rows(result["weights"], n, count, most, sums=free)
+    if options["iterations"] and not free:
+        before = np.pad(weights, [(0, 0), (0, count - m)])
+        after = shapes.dense(result["weights"], count)
+        locked = np.zeros((n, count), bool)
+        locked[:, :m] = options.get("locked_bones", False)
+        sums = np.maximum((before * locked).sum(1), 1)
+        locked |= options.get("locked_vertices", np.zeros(n, bool))[:, None]
+        promise((before == after)[locked].all(), "locked weights changed")
+        off = np.abs(after.sum(1) - sums)[~locked.all(1)]
+        promise(off.max(initial=0) < 1e-9, "sums beside locked weights", off)
     for key in ("transforms", "centers", "vertex_error", "history", "rms", "max", "size"):
         promise(np.isfinite(result[key]).all(), key, "not finite")
     # What never rises is the error and the pull to the given weights; so the error rises at most by

@@ -163,23 +163,6 @@ def test_rows_may_name_bones_in_any_order():
     np.testing.assert_allclose(*found, rtol=0, atol=1e-15)
 
 
-def test_locks():
-    _, transforms, posed = problem(most=5, noise=0.05)
-    rng = np.random.default_rng(5)
-    given = shapes.random_weights(rng, N, 5)
-    vertices = np.arange(N) % 7 == 0
-    bones = np.array([False, True, False, False, False])
-    arguments = {"weights": given, "locked_vertices": vertices, "locked_bones": bones}
-    result = araplbs.bake(V, posed, transforms, max_influences=3, **arguments)
-    found = dense(result, 5)
-    assert np.allclose(found[vertices], given[vertices], atol=1e-15)
-    assert np.array_equal(found[:, 1], given[:, 1]) or np.allclose(found[:, 1], given[:, 1], 1e-14)
-    assert np.allclose(found.sum(1), 1, atol=1e-14)
-    assert (np.count_nonzero(found[~vertices], axis=1) <= 3).all()
-    free = araplbs.bake(V, posed, transforms, max_influences=3)
-    assert free["rms"] < result["rms"]
-
-
 def best_beside_locked(found, transforms, posed, locked, i):
     """Least squared distance of a vertex: its open weights sum to what its locked ones leave."""
     columns, target = columns_of(transforms)[i], posed[:, i].ravel()
@@ -190,34 +173,35 @@ def best_beside_locked(found, transforms, posed, locked, i):
     return best_by_brute_force(rest * columns[~locked], target - kept @ columns, len(columns))
 
 
-@pytest.mark.parametrize("new_bones", [0, 2])
+@pytest.mark.parametrize("new_bones, most", [(0, 0), (2, 0), (0, 3), (2, 3)])
 @pytest.mark.parametrize("chosen", [[1], [1, 3], [0, 1, 2, 3]])
-def test_locks_of_rows_that_do_not_sum_to_one(chosen, new_bones):
-    """Locked weights stay to the bit, whatever they leave: the best other weights share the rest,
-    and rows of locked weights with a larger sum are played scaled to 1."""
+def test_locks(chosen, new_bones, most):
+    """Locked weights stay to the bit, whatever their sum: the best other weights share the rest. Rows
+    of locked weights with a larger sum than 1 are played scaled to 1."""
     _, transforms, posed = problem(bones=4, most=4, noise=0.05)
     rng = np.random.default_rng(6)
     given = shapes.random_weights(rng, N, 4) * rng.uniform(0.3, 2.5, (N, 1))
     given[::9, 1], given[1::9, 1], given[2::9, [0, 2, 3]] = 0, 1, 0
-    vertices, locked = np.arange(N) % 7 == 0, np.zeros(4 + new_bones, bool)
-    locked[chosen] = True
-    if not new_bones and locked.all():
+    vertices, locked = np.arange(N) % 7 == 0, np.isin(np.arange(4 + new_bones), chosen)
+    if locked.all():
         given[given.sum(1) < 1, 0] += 1
     result = araplbs.bake(
         V, posed, transforms, weights=given, locked_vertices=vertices, locked_bones=locked[:4],
-        new_bones=new_bones, max_influences=0,
+        new_bones=new_bones, max_influences=most,
     )  # fmt: skip
-    found = dense(result, 4 + new_bones)
+    found, free = dense(result, 4 + new_bones), ~vertices
     given = np.pad(given, [(0, 0), (0, new_bones)])
     assert np.array_equal(found[vertices], given[vertices])
     assert np.array_equal(found[:, locked], given[:, locked])
-    sums = given[:, locked].sum(1)
-    full = ~vertices & (sums >= 1)
-    assert full.any() and not found[full][:, ~locked].any()
-    np.testing.assert_allclose(found[~vertices].sum(1), np.maximum(sums, 1)[~vertices], rtol=1e-14)
+    sums, counts = given[:, locked].sum(1), np.count_nonzero(given[:, locked], axis=1)
+    assert not found[np.ix_(free & (sums >= 1), ~locked)].any()
+    np.testing.assert_allclose(found[free].sum(1), np.maximum(sums, 1)[free], rtol=1e-14)
     played = found / found.sum(1, keepdims=True)
     assert result["rms"] == pytest.approx(rms(V, played, result["transforms"], posed), rel=1e-9)
-    for i in np.flatnonzero(~vertices)[::3]:
+    if most:
+        assert (np.count_nonzero(found, axis=1) <= np.maximum(most, counts + 1))[free].all()
+        return
+    for i in np.flatnonzero(free)[::3]:
         least = best_beside_locked(found, result["transforms"], posed, locked, i)
         assert result["vertex_error"][i] ** 2 * len(posed) <= least * (1 + 1e-6) + 1e-9
 

@@ -97,8 +97,8 @@ def test_baked_seams_that_open_stay_open():
 
 
 def test_baked_seams_of_locked_vertices_and_bones():
-    """A locked vertex keeps its row, which the others at its place take. Different weights of
-    locked bones are kept."""
+    """A locked vertex keeps its row, which the others at its place take if it has weights. Different
+    weights of locked bones are kept."""
     first = smooth_weights()
     place = PLACE[len(WHOLE)]
     at = np.flatnonzero(place == PLACE)
@@ -108,6 +108,8 @@ def test_baked_seams_of_locked_vertices_and_bones():
     start[at[-1]] = np.eye(M)[3]
     found = baked(smoothness=1e-3, weights=start, locked_vertices=locked)
     assert opening(found) == 0 and (found[at] == np.eye(M)[3]).all()
+    found = baked(weights=np.where(locked[:, None], 0, start), locked_vertices=locked)
+    assert np.allclose(found[at].sum(1), at != at[-1])  # only with weights
     tiny, rounded = (np.flatnonzero(PLACE[len(WHOLE) + k] == PLACE) for k in (1, 2))
     start[tiny, 3], start[tiny[-1], 3], start[rounded[-1], 3] = 0, 5e-7, start[rounded[0], 3] + 1e-8
     found = baked(smoothness=1e-3, weights=start, locked_bones=np.arange(M) == 3)
