@@ -19,8 +19,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ...base.extent import vertex_areas
+from ...character.mirror_images import beside_locked
 from ...model.options import Options
-from ...model.sparse_weights import all_entries, summed_entries
+from ...model.sparse_weights import summed_entries
 from ...skeleton.poses import Poses
 from ...skeleton.skeleton import hanging
 from .inspected import Inspected
@@ -152,20 +153,14 @@ def _moved(
     return np.bincount(bone[with_it], taken, minlength=count).astype(float)
 
 
-def with_locked(rows: SparseWeights, present: SparseWeights, locked: Bools) -> SparseWeights:
-    """The weights after `rows` are written, in which locked bones (m,) keep their present
-    weights."""
-    parts = rows.of_bones(~locked), present.of_bones(locked)
-    return all_entries(rows.count, *(part.columns for part in parts))
-
-
 def given_back(
     before: SparseWeights, after: SparseWeights, lost: Bools, locked: Bools
 ) -> tuple[SparseWeights, Bools]:
     """Returns (weights, (n,) whether they differ from `after`). The weights are the earlier ones at
     the skin that these bones (m,) had, blended into `after` toward the edge of the skin. The number
-    of influences per vertex stays within the maximum in `after`. The weights of locked bones
-    stay."""
+    of influences per vertex stays within the maximum in `after`. Locked bones keep their weights of
+    `after`, and the others share the rest."""
+    lost = lost & ~locked
     share = np.bincount(before.vertices, before.weights * lost[before.bones], before.count)
     back = np.clip(share / OWN, 0.0, 1.0)
     old, new = before.vertices, after.vertices
@@ -175,6 +170,7 @@ def given_back(
         np.append(before.bones, after.bones),
         np.append(before.weights * back[old], after.weights * (1 - back[new])),
     )
+    rows = beside_locked(after, rows, locked)
     rows = rows.of(rows.weights > 0)
     most = int(np.diff(after.start).max(initial=0))
     return rows.cut_down(most, locked[rows.bones]), back > 0

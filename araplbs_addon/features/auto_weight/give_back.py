@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from araplbs.base.progress import Progress
 from araplbs.base.refusal import Refused
-from araplbs.features.check.lost import given_back, with_locked
+from araplbs.features.check.lost import given_back
 from araplbs.model.group_entries import bone_weights
 from araplbs.reports.notes import GIVE_BACK
 from bpy.types import Operator
@@ -79,12 +79,8 @@ class GiveBackTask(CheckTask):
         problem, options = self.problem, self._measured
         wanted = np.array([name in self._lost for name in self._outcome.bones])
         self._given = [given_back(s.before, s.after, wanted, s.locked) for s in self._sets]
-        now = [
-            with_locked(rows, sets.after, sets.locked)
-            for (rows, _where), sets in zip(self._given, self._sets, strict=True)
-        ]
         before = self._present([sets.before for sets in self._sets])
-        self.rows = self._present(now)
+        self.rows = self._present([rows for rows, _where in self._given])
         self.facts, self.findings, self.judged_poses = measured_gains(
             problem, before, self.rows, options, self.threads, progress, self._actions
         )

@@ -190,6 +190,14 @@ def test_given_back(core, chain):
     assert (dense[12] > 0).sum() == 2 and dense[12, 2] == dense[12].max(), "two at most, as before"
     np.testing.assert_allclose(dense.sum(1), 1)
     assert of.lost_bones(problem, rows(before), found) == []
+    locked[1] = True  # since the weights were made: its half of vertex 12 is not free
+    after[20] = (0, 0.7, 0.3, 0)
+    found, where = of.given_back(rows(before), rows(after), lost, locked)
+    dense = core("model.sparse_weights").dense_of(found, 4)
+    np.testing.assert_array_equal(dense[:, 1], after[:, 1])
+    np.testing.assert_allclose(dense.sum(1), 1)
+    assert dense[20, 3] == pytest.approx(0.3)
+    assert not of.given_back(rows(before), rows(after), lost, lost)[1].any(), "it is locked"
 
 
 def test_sums_other_than_one(core, chain):
@@ -215,11 +223,3 @@ def test_what_bones_still_move(core, chain):
         blended[18:, 3], blended[18:, 2] = share, 1 - share
         found = responses(problem, rows(own), rows(blended))
         assert found.owners == [0, 1, 2, 3] and (found.responsive, found.lost) == (responsive, lost)
-
-
-def test_locked_bones_keep_their_present_weights(core):
-    module = core("model.sparse_weights")
-    new = module.sparse_of(np.array([[0.5, 0.5, 0], [0, 0, 1.0]]))
-    now = module.sparse_of(np.array([[0.25, 0, 0.75], [0, 1.0, 0]]))
-    found = core("features.check.lost").with_locked(new, now, np.array([False, True, False]))
-    assert module.dense_of(found, 3).tolist() == [[0.5, 0, 0], [0, 1, 1]]
