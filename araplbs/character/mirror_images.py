@@ -61,8 +61,11 @@ def painted(
 
 def beside_locked(rows: SparseWeights, wanted: SparseWeights, locked: Bools) -> SparseWeights:
     """The wanted weights, except that the locked bones (m,) bool keep the weights that they have in
-    `rows`. The other bones share the rest."""
-    kept, own = rows.of_bones(locked), wanted.of_bones(~locked)
-    room, sums = np.maximum(wanted.sums() - kept.sums(), 0), own.sums()
+    `rows`. The other bones share the rest. If no other bone is wanted, it is for those of `rows`."""
+    kept, own, free = rows.of_bones(locked), wanted.of_bones(~locked), rows.of_bones(~locked)
+    room = np.maximum(wanted.sums() - kept.sums(), 0)
+    none = (own.sums() == 0) & (room > 0)
+    own = all_entries(rows.count, own.columns, free.of(none[free.vertices]).columns)
+    sums = own.sums()
     scale = np.divide(room, sums, out=np.zeros(rows.count), where=sums > 0)[own.vertices]
     return all_entries(rows.count, own._replace(weights=own.weights * scale).columns, kept.columns)

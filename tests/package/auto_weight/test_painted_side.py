@@ -44,6 +44,10 @@ def test_mirrored():
 def test_locked_bones_keep_their_weights():
     rows, locked = sparse_of(pairs()), np.array([False, False, True])
     wanted = np.tile([0.5, 0.5, 0.0], (7, 1))
-    made = dense_of(mirror_images.beside_locked(rows, sparse_of(wanted), locked), 3)
+    made, alone = (
+        dense_of(mirror_images.beside_locked(rows, sparse_of(each), locked), 3)
+        for each in (wanted, np.tile([0.0, 0, 1], (7, 1)))
+    )
     np.testing.assert_allclose(made.sum(1), 1)
     assert (made[:, 2] == pairs()[:, 2]).all() and (made[:, 0] == made[:, 1]).all()
+    np.testing.assert_allclose(alone, pairs(), err_msg="other bones are not erased")
