@@ -885,15 +885,15 @@ def bake(
     (0: 32). The weights are optimal for the vertex's set of bones, which is found by a search.
     weights: starting weights, toward which `damping` pulls where the frames do not determine the
     weights. locked_vertices (n,) and locked_bones (m,) keep the starting weights exactly, and the
-    other bones share the remainder. Where locked weights sum to 1 or more, other bones get none, and
-    errors are those of the row scaled to sum to 1. candidates (n, m): False if a bone may not move a
-    vertex. smoothness, with triangles or edges: strength of the pull between the weights of
-    neighbors. Vertices that coincide at rest and stay within 0.1 % of the size in all frames get one
-    row, so seams stay closed, except where locks or candidates differ. new_bones start from clusters
-    of vertices that move in the same way (Le and Deng 2012). The transforms of new bones are
-    optimized. With move_bones, the transforms of the given bones are also optimized. The transforms
-    are rigid, or affine with rigid=False. Then weights and transforms are improved alternately, and
-    no step increases the error.
+    other bones share the remainder. Where locked weights sum to 1 or more, other bones get none,
+    and errors are those of the row scaled to sum to 1. candidates (n, m): False if a bone may not
+    move a vertex. smoothness, with triangles or edges: strength of the pull between the weights of
+    neighbors. Vertices that coincide at rest and stay within 0.1 % of the size in all frames get
+    one row, so seams stay closed, except where locks or candidates differ. new_bones start from
+    clusters of vertices that move in the same way (Le and Deng 2012). The transforms of new bones
+    are optimized. With move_bones, the transforms of the given bones are also optimized. The
+    transforms are rigid, or affine with rigid=False. Then weights and transforms are improved
+    alternately, and no step increases the error.
 
     Returns a dict: weights (start, bones, weights) of the given bones followed by the new ones;
     transforms (p, m + new_bones, 3, 4); centers (m + new_bones, 3), the center at rest of the

@@ -61,7 +61,7 @@ def painted(
 
 def beside_locked(rows: SparseWeights, wanted: SparseWeights, locked: Bools) -> SparseWeights:
     """The wanted weights, except that the locked bones (m,) bool keep the weights that they have in
-    `rows`. The other bones share the rest. If no other bone is wanted, it is for those of `rows`."""
+    `rows`. The other bones share the rest, or those of `rows` if no other bone is wanted."""
     kept, own, free = rows.of_bones(locked), wanted.of_bones(~locked), rows.of_bones(~locked)
     room = np.maximum(wanted.sums() - kept.sums(), 0)
     none = (own.sums() == 0) & (room > 0)

@@ -90,7 +90,7 @@ static int is_locked(const arap_bake_state *state, int vertex, int bone) {
 /* Convert a given row: in ascending order, without zeros; empty if it has no weights. Open weights
  * are scaled to sum to what the weights of locked bones leave. Locked weights with a larger sum
  * than 1 are scaled to 1 here, because the frames are approximated by rows with sum 1, and give()
- * returns them as they were given. */
+ * returns the given ones. */
 static void take_row(const arap_bake_state *state, int i, arap_bake_weights *out) {
     const arap_sparse_weights *given = &state->problem->weights;
     int row_is_locked = arap_bake_locks_vertex(state, i);

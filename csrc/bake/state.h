@@ -76,7 +76,7 @@ static inline int arap_bake_may_move(const arap_bake_state *state, int vertex, i
     return !candidates || candidates[(size_t)vertex * (size_t)state->given + (size_t)bone];
 }
 
-/* What the locked weights of a vertex leave for other bones. */
+/* The share that the locked weights of a vertex leave for other bones. */
 static inline double arap_bake_share(const arap_bake_state *state, int vertex) {
     const arap_bake_weights *w = &state->weights;
     double share = !arap_bake_locks_vertex(state, vertex);

@@ -176,8 +176,8 @@ def best_beside_locked(found, transforms, posed, locked, i):
 @pytest.mark.parametrize("new_bones, most", [(0, 0), (2, 0), (0, 3), (2, 3)])
 @pytest.mark.parametrize("chosen", [[1], [1, 3], [0, 1, 2, 3]])
 def test_locks(chosen, new_bones, most):
-    """Locked weights stay to the bit, whatever their sum: the best other weights share the rest. Rows
-    of locked weights with a larger sum than 1 are played scaled to 1."""
+    """Locked weights stay to the bit, and the best other weights share the rest. Rows of
+    locked weights with a larger sum than 1 are played scaled to 1."""
     _, transforms, posed = problem(bones=4, most=4, noise=0.05)
     rng = np.random.default_rng(6)
     given = shapes.random_weights(rng, N, 4) * rng.uniform(0.3, 2.5, (N, 1))

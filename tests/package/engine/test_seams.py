@@ -97,8 +97,8 @@ def test_baked_seams_that_open_stay_open():
 
 
 def test_baked_seams_of_locked_vertices_and_bones():
-    """A locked vertex keeps its row, which the others at its place take if it has weights. Different
-    weights of locked bones are kept."""
+    """A locked vertex keeps its row. The others at its place take the row if it has weights.
+    Different weights of locked bones are kept."""
     first = smooth_weights()
     place = PLACE[len(WHOLE)]
     at = np.flatnonzero(place == PLACE)
