@@ -5,7 +5,7 @@ A folder contains some of task.py (read, solve, apply), operator.py, live.py (a 
 panel.py. New modules are found by modules(). A module declares:
   COMMAND                   its part of the command line, if any
   places, icon of a class   its entries in menus and panels (operators/menu_entries.py)
-  CLASSES, PROPERTIES ...   what is registered with Blender (parts.py)
+  CLASSES, PROPERTIES ...   classes and data for Blender (parts.py)
 """
 
 from importlib import import_module

@@ -1,4 +1,4 @@
-"""Runs work in threads beside the window. A timer takes each result on the main thread."""
+"""Runs work in threads while the window stays usable. A timer takes each result on the main thread."""
 
 import bpy
 from araplbs.base.worker import Worker

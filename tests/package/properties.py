@@ -495,7 +495,7 @@ def takes(name, how):
 
 
 def needed(name):
-    """The arrays that must be given. Those of joints may be None as well, for the default."""
+    """The arrays that must be given. Joints may be None as well, for the default."""
     kinds = arguments_of(name).items()
     found = {key for key, kind in kinds if "ArrayLike" in kind and "None" not in kind}
     return found - {"joint_stiffness", "tangential"}

@@ -183,7 +183,7 @@ def find_armatures_in_file(view_layer, name):
 
 
 def _named(armatures, armature_name):
-    """All these armatures, or only the one with this name. Raises Refused if there is none."""
+    """All these armatures, or only the one with this name. Raises Refused without one."""
     if armature_name:
         armatures = [ob for ob in armatures if ob.name == armature_name]
         if not armatures:

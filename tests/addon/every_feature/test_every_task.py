@@ -167,7 +167,7 @@ def test_locked_groups_and_those_of_no_bone_stay(operator):
     "operator", [name for name in WRITING + WHOLE if name != "restore_weights"]
 )
 def test_locked_groups_are_a_reason_to_refuse(operator):
-    """Of all bones; Restore Weights restores the other groups."""
+    """Restore Weights restores the other groups."""
     options, _meshes = with_locks(operator, ["middle"] if operator in WHOLE else BONES)
     said = refused(operator.partition(" ")[0], **options)
     whole = "'Tube' has locked vertex groups" if operator in WHOLE else ""

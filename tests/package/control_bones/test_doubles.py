@@ -220,7 +220,7 @@ def test_the_lesser_one_is_left_out_unless_it_was_painted():
     left = finish(leave_out_in_steps([mesh], bones, 1, facts))[1]
     assert named(left.left_out, bones) == {"pack 0"}
     assert "more likely belongs to the skin" in left.evidence[4]
-    rows = sparse_of(np.eye(5)[np.full(len(mesh.vertices), 4)])  # what is far from it as well
+    rows = sparse_of(np.eye(5)[np.full(len(mesh.vertices), 4)])  # far from it as well
     left = finish(leave_out_in_steps([mesh], bones, 1, facts, lambda _asked: [rows]))[1]
     assert not left.left_out.any()
 

@@ -107,7 +107,7 @@ def test_shares_are_the_same_on_both_sides():
     [
         ("pouch", *UPPER[1:]),  # neither its name nor its motion says so
         ("ctrl_arm_twist", *UPPER[1:]),
-        ("arm_twist", (0.3, 0.2, 1.4), (0.5, 0.2, 1.4), "upperarm"),  # beside the limb
+        ("arm_twist", (0.3, 0.2, 1.4), (0.5, 0.2, 1.4), "upperarm"),  # next to the limb
         ("arm_twist", (0.3, 0, 1.4), (0.3, 0, 1.6), "upperarm"),  # across it
         ("arm_twist", (0.3, 0, 1.4), (0.5, 0, 1.4), "hand"),  # of another bone
     ],
