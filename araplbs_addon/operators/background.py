@@ -1,4 +1,5 @@
-"""Runs work in threads while the window stays usable. A timer takes each result on the main thread."""
+"""Runs work in threads while the window stays usable. A timer takes each result on the main
+thread."""
 
 import bpy
 from araplbs.base.worker import Worker
