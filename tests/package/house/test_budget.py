@@ -6,7 +6,7 @@ from paths import ROOT
 SUFFIXES = {".c", ".h", ".def", ".py", ".pyi", ".sh"}
 BUDGET = {
     ("csrc", "araplbs", "araplbs_addon", "tools"): 114_869,
-    ("tests", "bench"): 83_408,
+    ("tests", "bench"): 83_410,
 }
 
 
