@@ -1,6 +1,7 @@
 """Finds edges at which the posed surface folds more sharply than at rest."""
 
 import numpy as np
+from araplbs.base.extent import triangle_sides
 from layers import places
 
 SHARP = np.radians(60)  # more than at rest, between the two faces: a crease
@@ -11,8 +12,8 @@ class Creases:
 
     def __init__(self, points, triangles):
         at = places(points)[triangles]
-        ends = np.sort(np.concatenate([at[:, [0, 1]], at[:, [1, 2]], at[:, [2, 0]]]), axis=1)
-        corners = np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]])
+        ends = np.sort(triangle_sides(at), axis=1)
+        corners = triangle_sides(triangles)
         _, edge, counts = np.unique(ends, axis=0, return_inverse=True, return_counts=True)
         order = np.argsort(edge.ravel(), kind="stable")
         first = order[(np.cumsum(counts) - counts)[counts == 2]]

@@ -6,14 +6,10 @@ because the weights are not the cause. The cost is about one sort of the triangl
 and a test for each pair of overlapping boxes."""
 
 import numpy as np
+from araplbs.base.arrays import ranges
 from layers import places
 
 MOST_CELLS = 8  # to a triangle, of the cells in which pairs are looked for
-
-
-def spans(counts):
-    """0, 1, ... counts[0] - 1, 0, 1, ... counts[1] - 1, ..."""
-    return np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
 
 
 def near_pairs(corners):
@@ -28,7 +24,7 @@ def near_pairs(corners):
         wide = last - first + 1
         counts = wide.prod(1)
     owner = np.repeat(np.arange(len(corners)), counts)
-    at = spans(counts)
+    at = ranges(np.zeros_like(counts), counts)
     x, rest = np.divmod(at, (wide[:, 1] * wide[:, 2])[owner])
     y, z = np.divmod(rest, wide[owner, 2])
     cell = first[owner] + np.column_stack([x, y, z])

@@ -17,6 +17,7 @@ from itertools import pairwise
 
 import numpy as np
 import scipy.sparse as sp
+from araplbs.base.arrays import ranges
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
@@ -172,8 +173,7 @@ class Layers:
         feet = corners[self.foot].ravel()
         sizes = np.diff(start)[feet]
         owner = np.repeat(np.repeat(np.arange(len(self.vertex)), 3), sizes)
-        within = np.arange(len(owner)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        near = order[np.repeat(start[feet], sizes) + within] // 3
+        near = order[ranges(start[feet], sizes)] // 3
         pairs = np.unique(owner.astype(np.int64) * max(len(self.triangles), 1) + near)
         self.owner, self.near = np.divmod(pairs, max(len(self.triangles), 1))
 

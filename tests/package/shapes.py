@@ -144,6 +144,11 @@ def split(vertices, triangles):
     return vertices[triangles.ravel()], np.arange(triangles.size).reshape(-1, 3)
 
 
+def sides(triangles):
+    """The ends of the sides of triangles, (3f, 2): first sides, then second and third ones."""
+    return triangles[:, [[0, 1], [1, 2], [2, 0]]].swapaxes(0, 1).reshape(-1, 2)
+
+
 def halved(vertices, triangles):
     """Every triangle is split into four."""
     edges = np.sort(triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2), axis=1)

@@ -24,8 +24,7 @@ def random_problem(rng, bones=5):
 
 
 def graph(vertices, triangles, links=()):
-    pairs = np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]])
-    pairs = np.concatenate([pairs, np.reshape(links, (-1, 2)).astype(int)])
+    pairs = np.concatenate([shapes.sides(triangles), np.reshape(links, (-1, 2)).astype(int)])
     pairs = np.unique(np.sort(pairs, 1), axis=0)
     length = np.linalg.norm(vertices[pairs[:, 0]] - vertices[pairs[:, 1]], axis=1)
     n = len(vertices)

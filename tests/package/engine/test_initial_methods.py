@@ -37,8 +37,7 @@ def to_solver(mesh, bones):
 
 
 def edge_graph(points, triangles):
-    pairs = np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]])
-    pairs = np.unique(np.sort(pairs, 1), axis=0)
+    pairs = np.unique(np.sort(shapes.sides(triangles), 1), axis=0)
     length = np.linalg.norm(points[pairs[:, 0]] - points[pairs[:, 1]], axis=1)
     return pairs, scipy.sparse.coo_array((length, pairs.T), (len(points),) * 2).tocsr()
 

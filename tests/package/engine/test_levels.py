@@ -16,8 +16,7 @@ def start(mesh=TUBE, bones=BONES, coarsen=600, **settings):
 
 
 def neighbors(triangles):
-    edges = np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]])
-    return {frozenset(e) for e in edges.tolist()}
+    return {frozenset(e) for e in shapes.sides(triangles).tolist()}
 
 
 def test_clusters_are_small_and_joined():

@@ -82,7 +82,7 @@ def steps_along_bones(mesh, bones, weights):
     a, b = bones.heads[:, None], bones.tails[:, None]
     share = (((mesh[0] - a) * (b - a)).sum(-1) / ((b - a) ** 2).sum(-1)).clip(0, 1)
     off = np.linalg.norm(mesh[0] - a - share[..., None] * (b - a), axis=-1).min(0)
-    edges = np.concatenate([mesh[1][:, [0, 1]], mesh[1][:, [1, 2]], mesh[1][:, [2, 0]]])
+    edges = shapes.sides(mesh[1])
     edges = edges[(off[edges] < 1e-9).all(1)]
     return np.abs(weights[edges[:, 0]] - weights[edges[:, 1]]).max()
 
