@@ -64,7 +64,7 @@ def test_button_undo_and_redo_panel(ui):
         at = inside(ui, "HUD", REDO_MAX_INFLUENCES)
         ui.event("MOUSEMOVE", "NOTHING", at=at)
         yield 3
-        ui.event("WHEELDOWNMOUSE", "PRESS", at=at, ctrl=True)  # lost if the panel is drawn anew
+        ui.event("WHEELDOWNMOUSE", "PRESS", at=at, ctrl=True)  # lost while the panel is redrawn
         yield from still(ui)
     ui.picture("redo-panel")
     tube, rig = (bpy.data.objects[n] for n in ("Tube", "Rig"))
